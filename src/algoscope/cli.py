@@ -1,0 +1,167 @@
+"""The command line: one verb per user intent, each a typed dataclass whose docstrings are its help.
+
+Everything heavy is imported inside the verbs, so that `algoscope --help` answers at once.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import sys
+import tempfile
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+if TYPE_CHECKING:
+    from algoscope.tasks import Batch
+    from algoscope.tasks.table import Table
+
+
+@dataclasses.dataclass(frozen=True)
+class Tasks:
+    """List the tasks: the CLRS-30 algorithms."""
+
+    json: bool = False
+    """Print JSON instead of a table."""
+
+    def run(self) -> None:
+        from algoscope import tasks
+        from algoscope.tasks.table import Table
+
+        rows = [tasks.get(name) for name in tasks.names()]
+        if self.json:
+            print(json.dumps({task.name: _describe(task) for task in rows}, indent=2))
+            return
+        _print_table(
+            Table(
+                f"{len(rows)} tasks",
+                ["name", "algorithm", "from size", "inputs", "hints", "outputs"],
+                [
+                    [
+                        task.name,
+                        task.summary.rstrip("."),
+                        str(task.smallest),
+                        *(" ".join(f.name for f in task.at(stage)) for stage in _stage_order()),
+                    ]
+                    for task in rows
+                ],
+            )
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """Draw problems of a task with the trace of its algorithm; print the first, or export all."""
+
+    name: tyro.conf.Positional[str]
+    """The task, as `algoscope tasks` lists it."""
+    size: int = 16
+    """Problem size (number of nodes, for most tasks)."""
+    count: int = 32
+    """Number of problems."""
+    seed: int = 7
+    """Seed of the random stream; the same seed draws what dm-clrs draws."""
+    options: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    """Options of the task's sampler, such as p=0.3 or p=[0.1,0.5]."""
+    json: bool = False
+    """Print all problems as JSON."""
+    out: pathlib.Path | None = None
+    """Write all problems to this .npz file, arrays named inputs.A, hints.pi_h, …"""
+
+    def run(self) -> None:
+        from algoscope import tasks
+        from algoscope.tasks.table import trace_table
+
+        if self.json and self.out:
+            raise ValueError("--json and --out: got both, needed at most one of them")
+        if self.out and self.out.suffix != ".npz":
+            raise ValueError(f"--out: got {self.out}, needed a name that ends in .npz")
+        options = dict(_parse_option(option) for option in self.options)
+        batch = tasks.sample(self.name, self.size, self.count, self.seed, **options)
+        if self.json:
+            arrays = {name: array.tolist() for name, array in _flat_arrays(batch).items()}
+            print(json.dumps({"task": self.name, "seed": self.seed, **arrays}))
+        elif self.out:
+            _write_npz(self.out, _flat_arrays(batch))
+            print(f"{len(batch)} problems of {self.name} written to {self.out}")
+        else:
+            _print_table(trace_table(batch))
+
+
+def main() -> None:
+    verb = tyro.extras.subcommand_cli_from_dict(
+        {"tasks": Tasks, "sample": Sample},
+        description="Does this model run the algorithm, or a shortcut?",
+    )
+    try:
+        verb.run()
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+def _stage_order():
+    from algoscope.tasks import Stage
+
+    return Stage.INPUT, Stage.HINT, Stage.OUTPUT
+
+
+def _describe(task: Any) -> dict:
+    return {
+        "algorithm": task.summary,
+        "smallest": task.smallest,
+        "options": sorted(task.options),
+        "features": {
+            f.name: {"stage": f.stage, "location": f.location, "kind": f.kind}
+            for f in task.features
+        },
+    }
+
+
+def _parse_option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    try:
+        if not equals:
+            raise ValueError
+        return name, json.loads(value)
+    except ValueError:
+        raise ValueError(
+            f"--options: got {text!r}, needed NAME=VALUE with a JSON value, such as p=[0.1,0.5]"
+        ) from None
+
+
+def _flat_arrays(batch: "Batch") -> dict:
+    stages = {"inputs": batch.inputs, "hints": batch.hints, "outputs": batch.outputs}
+    named = {
+        f"{stage}.{name}": array
+        for stage, arrays in stages.items()
+        for name, array in arrays.items()
+    }
+    return named | {"lengths": batch.lengths}
+
+
+def _write_npz(path: pathlib.Path, arrays: dict) -> None:
+    """Writes beside the file and moves into place, so that a failure leaves what was there."""
+    import numpy as np
+
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **arrays)
+        pathlib.Path(temporary).replace(path)
+    except BaseException:
+        pathlib.Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _print_table(table: "Table") -> None:
+    import rich.box
+    import rich.console
+    import rich.table
+
+    rendered = rich.table.Table(title=table.title, box=rich.box.SIMPLE, title_justify="left")
+    for column in table.columns:
+        rendered.add_column(column)
+    for row in table.rows:
+        rendered.add_row(*row)
+    rich.console.Console(width=None if sys.stdout.isatty() else 160, markup=False).print(rendered)

@@ -1,0 +1,33 @@
+"""Networks equal to dm-clrs's that show what they attend to.
+
+from algoscope import networks, tasks
+
+network = networks.build(tasks.get("bfs"), networks.NetworkConfig(), key=jax.random.key(0))
+recording = networks.run(network, tasks.sample("bfs"))
+recording.attention, recording.hidden, recording.hints["pi_h"], recording.outputs["pi"]
+"""
+
+from algoscope.networks.config import ConfigError, NetworkConfig
+from algoscope.networks.network import Network, Noise, batch_arrays, build, run
+from algoscope.networks.objective import hint_scores, loss, score
+from algoscope.networks.processors import PROCESSORS
+from algoscope.networks.weights import WeightsError, arrays, load, save, with_arrays
+
+__all__ = [
+    "PROCESSORS",
+    "ConfigError",
+    "Network",
+    "NetworkConfig",
+    "Noise",
+    "WeightsError",
+    "arrays",
+    "batch_arrays",
+    "build",
+    "hint_scores",
+    "load",
+    "loss",
+    "run",
+    "save",
+    "score",
+    "with_arrays",
+]

@@ -1,0 +1,86 @@
+"""The configuration of a network: a small difference from the defaults, which are dm-clrs's."""
+
+import dataclasses
+from typing import Literal
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkConfig:
+    processor: str = "gatv2"
+    """One of `PROCESSORS`."""
+    width: int = 128
+    """Width of the hidden state of a node."""
+    heads: int = 1
+    """Attention heads (gat, gatv2)."""
+    layer_norm: bool = True
+    """LayerNorm after each round."""
+    rounds: int = 1
+    """Rounds of message passing per step."""
+    shared_rounds: bool = True
+    """Whether all rounds of a step use the same weights."""
+    encode_hints: bool = True
+    """Whether the network reads its hints back (hint mode encoded_decoded)."""
+    decode_hints: bool = True
+    """Whether the network predicts hints (hint modes encoded_decoded and decoded_only)."""
+    hint_repred_mode: Literal["soft", "hard", "hard_on_eval"] = "soft"
+    """How predicted hints are fed back: as probabilities, as decisions, or the former in training
+    and the latter in evaluation."""
+    encoder_start: Literal["default", "xavier_on_scalars"] = "xavier_on_scalars"
+    """Whether encoders of scalar hints start small."""
+    dropout: float = 0.0
+    """Probability of dropping a unit of the hidden state in training."""
+    gated: bool = False
+    """Gated update (mpnn, pgn, deepsets; triplet_gmpnn always has it)."""
+    triplet_width: int = 8
+    """Width of triplet features (triplet_gmpnn)."""
+    attention_width: int | None = None
+    """Total width of the attention's hidden layer over all heads; the network's width if None
+    (gatv2)."""
+    head_combination: Literal["concatenate", "sum"] = "concatenate"
+    """How the heads' values are combined (gatv2)."""
+    activation: Literal["sum", "skip"] = "sum"
+    """What the ReLU acts on: the sum of selection and skip, or the skip alone (gatv2)."""
+    edge_information: bool = False
+    """Whether values include edge features, Mind The Gap eq. 11-13 (gatv2)."""
+    attention_bias: int | None = None
+    """The number of nodes of a learned pre-attention bias, Mind The Gap eq. 14 (gatv2). The network
+    then works for that size alone."""
+    simple_decoders: bool = False
+    """Whether pointer decoders do without edge features. The paper names this option
+    (simplify_decoders) and does not define it."""
+
+
+class ConfigError(ValueError):
+    """Lists everything that is wrong with a configuration."""
+
+
+def check_choices(config: NetworkConfig) -> list[str]:
+    """What is wrong with the values themselves, whatever the processor."""
+    faults = []
+    for name in ("width", "heads", "rounds", "triplet_width"):
+        value = getattr(config, name)
+        if not isinstance(value, int) or value < 1:
+            faults.append(f"{name}: got {value!r}, needed an integer of at least 1")
+    for name in ("attention_width", "attention_bias"):
+        value = getattr(config, name)
+        if value is not None and (not isinstance(value, int) or value < 1):
+            faults.append(f"{name}: got {value!r}, needed None or an integer of at least 1")
+    choices = {
+        "hint_repred_mode": ("soft", "hard", "hard_on_eval"),
+        "encoder_start": ("default", "xavier_on_scalars"),
+        "head_combination": ("concatenate", "sum"),
+        "activation": ("sum", "skip"),
+    }
+    for name, known in choices.items():
+        if getattr(config, name) not in known:
+            faults.append(
+                f"{name}: got {getattr(config, name)!r}, needed one of {', '.join(known)}"
+            )
+    if not 0 <= config.dropout < 1:
+        faults.append(f"dropout: got {config.dropout!r}, needed a number from 0 to below 1")
+    if config.encode_hints and not config.decode_hints:
+        faults.append(
+            "decode_hints: got False with encode_hints=True; needed both (encoded_decoded), "
+            "encode_hints=False (decoded_only) or neither (none)"
+        )
+    return faults

@@ -1,0 +1,221 @@
+"""Weights from and to dm-clrs, whose parameters are named by the order of construction.
+
+    named = dm_clrs.read_checkpoint("checkpoints/best.pkl")
+    network = dm_clrs.from_parameters(network, named)
+
+A checkpoint is a pickle, and a pickle can run any code when it is read in the ordinary way. This
+reader calls nothing that a pickle names, except what rebuilds a numpy array from its bytes.
+"""
+
+import io
+import os
+import pathlib
+import pickle
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from algoscope.networks.kinds import (
+    EdgeDecoder,
+    EdgePointerDecoder,
+    EdgePointerEncoder,
+    GraphDecoder,
+    NodeDecoder,
+    PermutationDecoder,
+    PointerDecoder,
+)
+from algoscope.networks.network import Network
+from algoscope.networks.processors.deepsets import DeepSets
+from algoscope.networks.processors.gat import GAT
+from algoscope.networks.processors.gatv2 import GATv2
+from algoscope.networks.processors.mpnn import MPNN
+from algoscope.networks.processors.pgn import PGN
+from algoscope.networks.processors.triplet_gmpnn import TripletGMPNN
+from algoscope.networks.weights import WeightsError, arrays, with_arrays
+
+Parameters = Mapping[str, Mapping[str, Any]]
+"""Haiku's: module name -> parameter name (w, b, scale, offset) -> array."""
+
+_MESSAGES = ("receiver", "sender", "edge", "graph", "own", "message")
+_GATES = ("gate.own", "gate.message", "gate.gate")
+_TRIPLETS = (
+    "first", "second", "third", "first_second", "first_third", "second_third", "triplet_graph",
+    "triplet_out",
+)  # fmt: skip
+_PROCESSORS = {
+    GAT: ("gat_aggr", ("value", "skip", "receiver", "sender", "edge", "graph")),
+    GATv2: ("gatv2_aggr", ("value", "skip", "sender", "receiver", "edge", "graph", "head")),
+    PGN: ("mpnn_aggr", _MESSAGES + _GATES),
+    MPNN: ("mpnn_aggr", _MESSAGES + _GATES),
+    DeepSets: ("mpnn_aggr", _MESSAGES + _GATES),
+    TripletGMPNN: ("mpnn_aggr", _MESSAGES + _TRIPLETS + _GATES),
+}
+"""Each processor's Haiku name, and its linear layers in the order in which dm-clrs makes them."""
+_CODERS = {
+    EdgePointerEncoder: ("over_first", "over_second"),
+    NodeDecoder: ("node",),
+    PointerDecoder: ("receiver", "sender", "edge", "score"),
+    EdgeDecoder: ("receiver", "sender", "edge"),
+    EdgePointerDecoder: ("receiver", "sender", "edge", "target", "score"),
+    GraphDecoder: ("nodes", "graph"),
+}
+"""Likewise for encoders and decoders."""
+
+
+class _Place(NamedTuple):
+    """Where an array of ours stands in dm-clrs's parameters."""
+
+    name: str
+    module: str
+    parameter: str
+    column: int | None = None
+    """The head, where dm-clrs has a module for each and we have one array."""
+
+
+def from_parameters(network: Network, parameters: Parameters, algorithm: int = 0) -> Network:
+    """The network with a dm-clrs model's parameters; `algorithm` is the task's index in a model
+    of several."""
+    named: dict[str, np.ndarray] = {}
+    faults = []
+    for place in _places(network, algorithm):
+        try:
+            array = np.asarray(parameters[place.module][place.parameter])
+        except KeyError:
+            faults.append(f"missing: {place.module} {place.parameter}, for {place.name}")
+            continue
+        if place.column is not None and place.name in named:
+            array = np.concatenate([named[place.name], array], -1)
+        named[place.name] = array
+    if faults:
+        raise WeightsError("parameters do not fit the network:\n" + "\n".join(faults))
+    return with_arrays(network, named)
+
+
+def to_parameters(network: Network, algorithm: int = 0) -> dict[str, dict[str, np.ndarray]]:
+    """The network's weights as dm-clrs's parameters."""
+    own = arrays(network)
+    parameters: dict[str, dict[str, np.ndarray]] = {}
+    for place in _places(network, algorithm):
+        array = np.asarray(own[place.name])
+        if place.column is not None:
+            array = array[..., place.column : place.column + 1]
+        parameters.setdefault(place.module, {})[place.parameter] = array
+    return parameters
+
+
+def _places(network: Network, algorithm: int) -> Iterator[_Place]:
+    config = network.config
+    processor = network.processor
+    if isinstance(processor, tuple) or config.edge_information or config.attention_bias:
+        raise WeightsError(
+            "network: got own weights per round, edge information or an attention bias, "
+            "which dm-clrs's networks do not have"
+        )
+    kind, linears = _PROCESSORS[type(processor)]
+    prefix = f"net/{kind}_clrs_processor"
+    made = [name for name in linears if _exists(processor, name)]
+    number = 0
+    for name in made:
+        heads = range(config.heads) if name == "head" else [None]
+        for head in heads:
+            module = f"{prefix}/{_numbered('linear', number)}"
+            yield from _linear(f"processor.{name}", module, head)
+            number += 1
+    if isinstance(processor, PGN):
+        for layer in (0, 1):
+            yield from _linear(f"processor.mlp.{layer}", f"{prefix}/mlp/~/linear_{layer}")
+    if config.layer_norm:
+        for parameter in ("scale", "offset"):
+            yield _Place(f"processor.norm.{parameter}", f"{prefix}/layer_norm", parameter)
+
+    prefix = f"net/~_construct_encoders_decoders/algo_{algorithm}"
+    for name, encoder in network.encoders.items():
+        yield from _coder(f"encoders.{name}", f"{prefix}_{name}_enc_linear", encoder)
+    for name, decoder in network.decoders.items():
+        ours, theirs = f"decoders.{name}", f"{prefix}_{name}"
+        if isinstance(decoder, PermutationDecoder):
+            yield from _coder(f"{ours}.pointer", f"{theirs}_dec_linear", decoder.pointer)
+            yield from _coder(f"{ours}.first", f"{theirs}_mask_dec_linear", decoder.first)
+        else:
+            yield from _coder(ours, f"{theirs}_dec_linear", decoder)
+
+
+def _exists(processor: Any, name: str) -> bool:
+    return getattr(processor, name.partition(".")[0]) is not None
+
+
+def _coder(name: str, module: str, coder: Any) -> Iterator[_Place]:
+    if type(coder) not in _CODERS:
+        yield from _linear(name, module)
+        return
+    for number, part in enumerate(_CODERS[type(coder)]):
+        yield from _linear(f"{name}.{part}", _numbered(module, number))
+
+
+def _linear(name: str, module: str, head: int | None = None) -> Iterator[_Place]:
+    yield _Place(f"{name}.weight", module, "w", head)
+    yield _Place(f"{name}.bias", module, "b", head)
+
+
+def _numbered(module: str, number: int) -> str:
+    return f"{module}_{number}" if number else module
+
+
+def read_checkpoint(path: str | os.PathLike) -> Parameters:
+    """The parameters in a checkpoint that dm-clrs's `save_model` wrote."""
+    path = pathlib.Path(path)
+    try:
+        content = _ArraysOnly(io.BytesIO(path.read_bytes())).load()
+    except OSError:
+        raise
+    except Exception as error:
+        raise WeightsError(f"{path}: not a checkpoint of dm-clrs ({error})") from None
+    parameters = content.get("params") if isinstance(content, dict) else None
+    if not isinstance(parameters, Mapping) or not all(
+        isinstance(module, Mapping) and all(isinstance(a, np.ndarray) for a in module.values())
+        for module in parameters.values()
+    ):
+        raise WeightsError(
+            f"{path}: needed a dictionary with arrays under 'params', as dm-clrs saves"
+        )
+    return parameters
+
+
+class _Inert:
+    """Stands for every class and function that a pickle names: takes anything, does nothing."""
+
+    def __new__(cls, *args, **kwargs):
+        del args, kwargs
+        return super().__new__(cls)
+
+    def __setstate__(self, state):
+        del state
+
+    def __setitem__(self, key, value):
+        del key, value
+
+    def append(self, item):
+        del item
+
+    def extend(self, items):
+        del items
+
+
+class _ArraysOnly(pickle.Unpickler):
+    _allowed = {  # noqa: RUF012
+        "_reconstruct": np.zeros(1).__reduce__()[0],
+        "_frombuffer": np.zeros(1).__reduce_ex__(5)[0],
+        "ndarray": np.ndarray,
+        "dtype": np.dtype,
+    }
+    _modules = ("numpy", "numpy.core.multiarray", "numpy._core.multiarray",
+                "numpy.core.numeric", "numpy._core.numeric")  # fmt: skip
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module in self._modules and name in self._allowed:
+            return self._allowed[name]
+        return _Inert
+
+    def persistent_load(self, pid: Any) -> Any:
+        raise pickle.UnpicklingError(f"a reference {pid!r} to something outside the file")

@@ -1,0 +1,43 @@
+"""The two layers that everything is made of, with the shapes and starting values of dm-clrs."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+_EPSILON = 1e-5
+
+
+class Linear(eqx.Module):
+    """y = x W + b, for x [..., inputs]"""
+
+    weight: Float[Array, "inputs outputs"]
+    bias: Float[Array, " outputs"]
+
+    def __call__(self, x: Float[Array, "... inputs"]) -> Float[Array, "... outputs"]:
+        return x @ self.weight + self.bias
+
+    @staticmethod
+    def start(
+        key: PRNGKeyArray, inputs: int, outputs: int, spread: float | None = None, bias: float = 0.0
+    ) -> "Linear":
+        """Weights from a normal cut at two standard deviations, 1 / sqrt(inputs) unless told."""
+        scale = inputs**-0.5 if spread is None else spread
+        weight = scale * jax.random.truncated_normal(key, -2.0, 2.0, (inputs, outputs))
+        return Linear(weight, jnp.full(outputs, bias))
+
+
+class LayerNorm(eqx.Module):
+    """y = scale (x - mean(x)) / sqrt(var(x) + 1e-5) + offset, over the last axis"""
+
+    scale: Float[Array, " width"]
+    offset: Float[Array, " width"]
+
+    def __call__(self, x: Float[Array, "... width"]) -> Float[Array, "... width"]:
+        mean = x.mean(-1, keepdims=True)
+        variance = jnp.var(x, -1, keepdims=True)
+        return self.scale * jax.lax.rsqrt(variance + _EPSILON) * (x - mean) + self.offset
+
+    @staticmethod
+    def start(width: int) -> "LayerNorm":
+        return LayerNorm(jnp.ones(width), jnp.zeros(width))

@@ -1,0 +1,307 @@
+"""The network: encoders, processor, decoders over time. Written for one sample, batched by vmap.
+
+At step t the network reads the inputs and the hints of step t, updates the hidden states, and
+predicts the hints of step t + 1, which it reads next:
+
+    encoded_t   = encoders(inputs, hints_t)
+    hidden_t+1  = processor(encoded_t, hidden_t)                       hidden_0 = 0
+    hints_t+1   = feed_back(decoders([encoded_t, hidden_t, hidden_t+1]))
+    outputs     = decoders([encoded_T, hidden_T, hidden_T+1])          T the sample's last step
+
+The first hints are the true ones, as in dm-clrs.
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
+from algoscope.networks.kinds import (
+    KINDS,
+    Channels,
+    States,
+    adds_edges,
+    channels,
+    reads_at,
+    start_decoder,
+    start_encoder,
+)
+from algoscope.networks.pairs import Edges
+from algoscope.networks.processors import PROCESSORS, Encoded, Processed, Processor, check_processor
+from algoscope.recording import Recording
+from algoscope.tasks import Batch, Feature, Kind, Location, Stage, Task
+
+Values = dict[str, Array]
+DEFAULT_CONFIG = NetworkConfig()
+
+
+class Network(eqx.Module):
+    encoders: dict[str, Any]
+    """By feature name."""
+    processor: Processor | tuple[Processor, ...]
+    """One for all rounds of a step, or one for each."""
+    decoders: dict[str, Any]
+    """By feature name."""
+    features: tuple[Feature, ...] = eqx.field(static=True)
+    config: NetworkConfig = eqx.field(static=True)
+
+    def at(self, stage: Stage) -> tuple[Feature, ...]:
+        return tuple(f for f in self.features if f.stage is stage)
+
+    @property
+    def rounds(self) -> Sequence[Processor]:
+        if isinstance(self.processor, tuple):
+            return self.processor
+        return (self.processor,) * self.config.rounds
+
+    @property
+    def dtype(self) -> jnp.dtype:
+        return jax.tree.leaves(self.encoders)[0].dtype
+
+
+class Trajectory(NamedTuple):
+    """What one sample's run gives: raw predictions and the states behind them."""
+
+    attention: Float[Array, "step head n n"]
+    hidden: Float[Array, "step n width"]
+    hints: dict[str, Any]
+    """Logits of each hint: [step, …]."""
+    outputs: dict[str, Any]
+    """Logits of each output, after the sample's last step."""
+
+
+class Noise(NamedTuple):
+    """The randomness of training, drawn beforehand so that a run is a function of its arguments."""
+
+    keep: Float[Array, "step n width"]
+    """Dropout: 0, or 1 / (1 - dropout)."""
+    force: Array
+    """bool [step]: whether the hints read at that step are the true ones (teacher forcing)."""
+    gumbel: Float[Array, "n n"]
+    """Added to permutation logits."""
+
+
+def build(
+    task: Task | Sequence[Feature], config: NetworkConfig = DEFAULT_CONFIG, *, key: PRNGKeyArray
+) -> Network:
+    """A network for the task, with random weights."""
+    features = task.features if isinstance(task, Task) else tuple(task)
+    faults = check_choices(config)
+    faults += check_processor(config) if not faults else []
+    if faults:
+        raise ConfigError("\n".join(faults))
+    encoder_key, processor_key, decoder_key = jax.random.split(key, 3)
+    make = PROCESSORS[config.processor]
+    if config.shared_rounds or config.rounds == 1:
+        processor = make(config, processor_key)
+    else:
+        processor = tuple(make(config, k) for k in jax.random.split(processor_key, config.rounds))
+    edge_width = config.width * (2 if make.makes_edges else 1)
+    read = [f for f in features if _is_read(f, config)]
+    decoded = [f for f in features if _is_decoded(f, config)]
+    return Network(
+        {
+            f.name: start_encoder(f, config, k)
+            for f, k in zip(read, jax.random.split(encoder_key, len(read)), strict=True)
+        },
+        processor,
+        {
+            f.name: start_decoder(f, config, edge_width, k)
+            for f, k in zip(decoded, jax.random.split(decoder_key, len(decoded)), strict=True)
+        },
+        features,
+        config,
+    )
+
+
+def _is_read(feature: Feature, config: NetworkConfig) -> bool:
+    return feature.stage is Stage.INPUT or (feature.stage is Stage.HINT and config.encode_hints)
+
+
+def _is_decoded(feature: Feature, config: NetworkConfig) -> bool:
+    return feature.stage is Stage.OUTPUT or (feature.stage is Stage.HINT and config.decode_hints)
+
+
+def run(network: Network, batch: Batch) -> Recording:
+    """Runs the network on a batch as in evaluation, and records everything."""
+    arrays = batch_arrays(network, batch)
+    return _run(network, arrays)
+
+
+class BatchArrays(NamedTuple):
+    """The arrays of a batch that the network needs, in its dtype."""
+
+    inputs: Values
+    hints: Values
+    outputs: Values
+    lengths: Int[Array, " batch"]
+
+
+def batch_arrays(network: Network, batch: Batch) -> BatchArrays:
+    given = {Stage.INPUT: batch.inputs, Stage.HINT: batch.hints, Stage.OUTPUT: batch.outputs}
+    missing = [f"{f.stage} {f.name}" for f in network.features if f.name not in given[f.stage]]
+    if missing:
+        raise ValueError(
+            f"batch: got {batch}, which lacks {', '.join(missing)}; the network was built for the "
+            f"features {', '.join(f.name for f in network.features)}"
+        )
+
+    def convert(feature: Feature, array: Any) -> Array:
+        pointers = feature.kind in (Kind.POINTER, Kind.PERMUTATION)
+        return jnp.asarray(array, jnp.int32 if pointers else network.dtype)
+
+    inputs, hints, outputs = (
+        {f.name: convert(f, given[stage][f.name]) for f in network.at(stage)}
+        for stage in (Stage.INPUT, Stage.HINT, Stage.OUTPUT)
+    )
+    return BatchArrays(inputs, hints, outputs, jnp.asarray(batch.lengths, jnp.int32))
+
+
+@jax.jit
+def _run(network: Network, arrays: BatchArrays) -> Recording:
+    trajectories = trajectories_of(network, arrays)
+    decided = {
+        name: KINDS[feature.kind].decide(logits)
+        for feature, name, logits in _with_features(
+            network, trajectories.hints | trajectories.outputs
+        )
+    }
+    return Recording(
+        trajectories.attention,
+        trajectories.hidden,
+        {name: decided[name] for name in trajectories.hints},
+        {name: decided[name] for name in trajectories.outputs},
+        arrays.lengths,
+        trajectories.hints | trajectories.outputs,
+    )
+
+
+def _with_features(network: Network, by_name: Mapping[str, Any]):
+    return [(f, f.name, by_name[f.name]) for f in network.features if f.name in by_name]
+
+
+def trajectories_of(
+    network: Network, arrays: BatchArrays, noise: Noise | None = None, *, training: bool = False
+) -> Trajectory:
+    """The trajectories of a whole batch; `noise` has a leading batch axis."""
+    hard = network.config.hint_repred_mode == "hard" or (
+        network.config.hint_repred_mode == "hard_on_eval" and not training
+    )
+    one = functools.partial(_trajectory, network, hard=hard)
+    return jax.vmap(one)(arrays.inputs, arrays.hints, arrays.lengths, noise)
+
+
+class _Moment(NamedTuple):
+    """All that decoders need to know of a step."""
+
+    hints: Values
+    before: Float[Array, "n width"]
+    after: Float[Array, "n width"]
+    new_edges: Float[Array, "n n width"] | None
+
+
+def _trajectory(
+    network: Network,
+    inputs: Values,
+    hints: Values,
+    length: Int[Array, ""],
+    noise: Noise | None,
+    *,
+    hard: bool,
+) -> Trajectory:
+    """One sample's run; inputs […], hints [time, …]."""
+    rules = {f.name: KINDS[f.kind] for f in network.features}
+    nodes = inputs["pos"].shape[0]
+    steps = max(1, next(iter(hints.values())).shape[0] - 1)
+    last = jnp.maximum(length - 2, 0)
+    reads_hints = network.config.encode_hints
+    decoded = [f.name for f in network.at(Stage.HINT) if f.name in network.decoders]
+
+    def as_values(truths: Values) -> Values:
+        return {name: rules[name].value(truth, nodes) for name, truth in truths.items()}
+
+    given = as_values(inputs)
+    read = hints if reads_hints else {}
+
+    def states_of(moment: _Moment) -> States:
+        encoded = _encode(network, given | moment.hints, nodes)
+        edges = encoded.edges
+        if moment.new_edges is not None:
+            edges = edges.beside(moment.new_edges)
+        after = jnp.concatenate([encoded.nodes, moment.before, moment.after], -1)
+        return States(after, edges, encoded.graph)
+
+    def step(carry, now):
+        hidden, values, kept = carry
+        index, truths, keep, force = now
+        if force is not None:
+            values = jax.tree.map(
+                lambda true, own: jnp.where(force, true, own), as_values(truths), values
+            )
+        processed = _process(network, _encode(network, given | values, nodes), hidden)
+        after = processed.hidden if keep is None else processed.hidden * keep
+        moment = _Moment(values, hidden, after, processed.edges)
+        states = states_of(moment)
+        logits = {name: network.decoders[name](states, None) for name in decoded}
+        if reads_hints:
+            values = {name: rules[name].feed_back(logits[name], hard) for name in decoded}
+        kept = jax.tree.map(lambda new, old: jnp.where(index == last, new, old), moment, kept)
+        return (after, values, kept), (processed.attention, after, logits)
+
+    first = as_values({name: truth[0] for name, truth in read.items()})
+    hidden = jnp.zeros((nodes, network.config.width), network.dtype)
+    no_edges = None
+    if network.rounds[-1].makes_edges:
+        no_edges = jnp.zeros((nodes, nodes, network.config.width), network.dtype)
+    keep, force = (None, None) if noise is None else (noise.keep, noise.force)
+    now = (jnp.arange(steps), {name: truth[:steps] for name, truth in read.items()}, keep, force)
+    carry = (hidden, first, _Moment(first, hidden, hidden, no_edges))
+    (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now)
+
+    gumbel = jnp.zeros((nodes, nodes), network.dtype) if noise is None else noise.gumbel
+    states = states_of(kept)
+    outputs = {f.name: network.decoders[f.name](states, gumbel) for f in network.at(Stage.OUTPUT)}
+    return Trajectory(attention, hiddens, logits, outputs)
+
+
+def _encode(network: Network, values: Values, nodes: int) -> Encoded:
+    """Sums the encoded features at nodes and graph; collects the factors of those at edges."""
+    width, dtype = network.config.width, network.dtype
+    at_nodes, at_graph = jnp.zeros((nodes, width), dtype), jnp.zeros(width, dtype)
+    adjacency = jnp.eye(nodes, dtype=bool)
+    at_edges: list[Channels] = []
+    for feature, name, value in _with_features(network, values):
+        encoded = channels(feature, network.encoders[name], value)
+        match reads_at(feature):
+            case Location.NODE:
+                at_nodes += encoded.scalars @ encoded.rows + encoded.bias
+            case Location.GRAPH:
+                at_graph += encoded.scalars @ encoded.rows + encoded.bias
+            case Location.EDGE:
+                at_edges.append(encoded)
+        added = adds_edges(feature, value)
+        if added is not None:
+            adjacency |= added
+    edges = Edges(
+        jnp.concatenate([jnp.zeros((nodes, nodes, 0), dtype), *(e.scalars for e in at_edges)], -1),
+        jnp.concatenate([jnp.zeros((0, width), dtype), *(e.rows for e in at_edges)]),
+        sum((e.bias for e in at_edges), jnp.zeros(width, dtype)),
+    )
+    return Encoded(at_nodes, edges, at_graph, adjacency)
+
+
+def _process(network: Network, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
+    """All rounds of a step; the attention of all rounds along the axis of heads."""
+    attention = []
+    processed = None
+    for processor in network.rounds:
+        processed = processor(encoded, hidden)
+        hidden = processed.hidden
+        attention.append(processed.attention)
+    assert processed is not None
+    return processed._replace(attention=jnp.concatenate(attention))

@@ -1,0 +1,70 @@
+"""The training loss and the scores, as dm-clrs computes them."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from algoscope.networks.kinds import KINDS
+from algoscope.networks.network import BatchArrays, Network, Noise, Trajectory, trajectories_of
+from algoscope.recording import Recording
+from algoscope.tasks import Batch, Stage
+
+_EPSILON = 1e-12
+
+
+def loss(network: Network, arrays: BatchArrays, noise: Noise | None = None) -> Float[Array, ""]:
+    """The training loss of the network on a batch."""
+    return loss_of(network, trajectories_of(network, arrays, noise, training=True), arrays)
+
+
+def loss_of(network: Network, run: Trajectory, arrays: BatchArrays) -> Float[Array, ""]:
+    """The sum over outputs and hints of the mean loss over valid samples, steps and places."""
+    nodes = arrays.inputs["pos"].shape[1]
+    total = jnp.zeros((), network.dtype)
+    for feature in network.at(Stage.OUTPUT):
+        values, weights = KINDS[feature.kind].losses(
+            run.outputs[feature.name], arrays.outputs[feature.name], nodes
+        )
+        total += jnp.sum(values * weights) / jnp.sum(weights)
+    for feature in network.at(Stage.HINT):
+        if feature.name not in run.hints:
+            continue
+        truth = arrays.hints[feature.name][:, 1:]
+        logits = run.hints[feature.name][:, : truth.shape[1]]
+        values, weights = KINDS[feature.kind].losses(logits, truth, nodes)
+        counts = arrays.lengths[:, None] > jnp.arange(1, truth.shape[1] + 1)
+        weights *= counts.reshape(counts.shape + (1,) * (weights.ndim - 2))
+        total += jnp.sum(values * weights) / jnp.maximum(jnp.sum(weights), _EPSILON)
+    return total
+
+
+def score(recording: Recording, batch: Batch) -> dict[str, float]:
+    """Each output's score (F1 of masks, accuracy of choices and pointers), and their mean as
+    "score"."""
+    valid = jnp.ones(len(batch), bool)
+    scores = {
+        f.name: float(
+            KINDS[f.kind].score(
+                jnp.asarray(recording.outputs[f.name]), jnp.asarray(batch.outputs[f.name]), valid
+            )
+        )
+        for f in batch.task.at(Stage.OUTPUT)
+    }
+    return scores | {"score": sum(scores.values()) / len(scores)}
+
+
+def hint_scores(recording: Recording, batch: Batch) -> dict[str, Float[Array, " step"]]:
+    """Each hint's score at each step, 0 where no sample has come so far (mean squared error for
+    scalars, for which lower is better)."""
+    scores = {}
+    for feature in batch.task.at(Stage.HINT):
+        if feature.name not in recording.hints:
+            continue
+        truth = jnp.asarray(batch.hints[feature.name])[:, 1:]
+        steps = truth.shape[1]
+        valid = jnp.asarray(batch.lengths)[:, None] > jnp.arange(1, steps + 1)
+        along_time = jax.vmap(KINDS[feature.kind].score, in_axes=1)(
+            jnp.asarray(recording.hints[feature.name])[:, :steps], truth, valid
+        )
+        scores[feature.name] = jnp.where(valid.any(0), along_time, 0.0)
+    return scores

@@ -1,0 +1,107 @@
+"""GATv2 (Brody et al., 2022), with the options of Mind The Gap, equations 2-14.
+
+With z_i = [node features_i, hidden_i], edge features e_ij, graph features g and, for each head,
+
+    a_ij   = w · LeakyReLU(W_receiver z_i + W_sender z_j + W_edge e_ij + W_graph g + B_ij) + b
+    α_i    = softmax_j(a_ij + 1e9 (A_ij - 1))
+    s_i    = sum_j α_ij (W_value z_j + W_info e_ij)
+    hidden = LayerNorm(ReLU(s_i + W_skip z_i))      activation on the sum, as dm-clrs computes it
+           = LayerNorm(s_i + ReLU(W_skip z_i))      activation on the skip, as the paper's eq. 10
+
+z [n, 2 width], e [n, n, width], a and α [n, n]. The LeakyReLU's slope is 0.01. W_info (eq. 11-13),
+B (eq. 14, [n, n], so that the network has one size) and the LayerNorm are options. Heads are
+concatenated, each with width / heads values, or summed, each with width values.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from algoscope.networks.config import NetworkConfig
+from algoscope.networks.layers import LayerNorm, Linear
+from algoscope.networks.pairs import pair_scores
+from algoscope.networks.processors.base import Encoded, Processed, Processor
+
+_NO_EDGE = -1e9
+
+
+def masked_softmax(logits: Float[Array, "heads n n"], encoded: Encoded, full: bool):
+    if full:
+        return jax.nn.softmax(logits, -1)
+    return jax.nn.softmax(logits + jnp.where(encoded.adjacency, 0.0, _NO_EDGE), -1)
+
+
+class GATv2(Processor):
+    value: Linear
+    skip: Linear
+    sender: Linear
+    receiver: Linear
+    edge: Linear
+    graph: Linear
+    head: Linear
+    """weight [attention width / heads, heads], bias [heads]"""
+    information: Linear | None
+    """W_info"""
+    bias: Float[Array, "n n"] | None
+    """B"""
+    norm: LayerNorm | None
+    config: NetworkConfig = eqx.field(static=True)
+
+    def __init__(self, config: NetworkConfig, key: PRNGKeyArray):
+        width, attention_width = config.width, config.attention_width or config.width
+        values = width if config.head_combination == "concatenate" else width * config.heads
+        keys = iter(jax.random.split(key, 8))
+        self.value = Linear.start(next(keys), 2 * width, values)
+        self.skip = Linear.start(next(keys), 2 * width, width)
+        self.sender = Linear.start(next(keys), 2 * width, attention_width)
+        self.receiver = Linear.start(next(keys), 2 * width, attention_width)
+        self.edge = Linear.start(next(keys), width, attention_width)
+        self.graph = Linear.start(next(keys), width, attention_width)
+        self.head = Linear.start(next(keys), attention_width // config.heads, config.heads)
+        self.information = (
+            Linear.start(next(keys), width, values) if config.edge_information else None
+        )
+        self.bias = jnp.zeros((config.attention_bias,) * 2) if config.attention_bias else None
+        self.norm = LayerNorm.start(width) if config.layer_norm else None
+        self.config = config
+
+    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
+        z = jnp.concatenate([encoded.nodes, hidden], -1)
+        attention = masked_softmax(
+            self._logits(z, encoded), encoded, self.config.processor.endswith("_full")
+        )
+        heads = self.config.heads
+        values = self.value(z).reshape(len(z), heads, -1)
+        selected = jnp.einsum("hij,jhv->ihv", attention, values)
+        if self.information is not None:
+            edges = encoded.edges.through(self.information)
+            scalars = jnp.einsum("hij,ijk->ihk", attention, edges.scalars)
+            rows = edges.rows.reshape(len(edges.rows), heads, -1)
+            selected += jnp.einsum("ihk,khv->ihv", scalars, rows) + edges.bias.reshape(heads, -1)
+        if self.config.head_combination == "concatenate":
+            selected = selected.reshape(len(z), -1)
+        else:
+            selected = selected.sum(1)
+        if self.config.activation == "sum":
+            hidden = jax.nn.relu(selected + self.skip(z))
+        else:
+            hidden = selected + jax.nn.relu(self.skip(z))
+        if self.norm is not None:
+            hidden = self.norm(hidden)
+        return Processed(hidden, attention, None)
+
+    def _logits(self, z, encoded: Encoded) -> Float[Array, "heads n n"]:
+        edges = encoded.edges.through(self.edge)
+        if self.bias is not None:
+            edges = edges.plus(self.bias)
+        # Each head reads its own part of the attention width: a block-diagonal product.
+        weight = jax.scipy.linalg.block_diag(*self.head.weight.T[..., None])
+        logits = pair_scores(
+            lambda receiver, rest: jax.nn.leaky_relu(receiver + rest),
+            self.receiver(z) + self.graph(encoded.graph),
+            self.sender(z),
+            edges,
+            weight,
+        )
+        return jnp.moveaxis(logits + self.head.bias, -1, 0)

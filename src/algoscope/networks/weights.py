@@ -1,0 +1,120 @@
+"""Weights by name: the one door in and out of a network.
+
+Every array has a name that says what it is (`processor.value.weight`, `encoders.A.bias`). The
+compiler, files and the converter from dm-clrs all come in through `with_arrays`.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from algoscope import __version__
+from algoscope.networks.config import NetworkConfig
+from algoscope.networks.network import Network, build
+from algoscope.tasks import Feature, Kind, Location, Stage
+from algoscope.tasks.errors import unknown_name
+
+_METADATA = "algoscope"
+
+
+class WeightsError(ValueError):
+    """Lists everything that is wrong with some weights."""
+
+
+def _name(path: tuple) -> str:
+    parts = (getattr(p, "name", getattr(p, "key", getattr(p, "idx", None))) for p in path)
+    return ".".join(str(part) for part in parts)
+
+
+def arrays(network: Network) -> dict[str, jax.Array]:
+    """All weights by name."""
+    leaves = jax.tree_util.tree_leaves_with_path(network)
+    return {_name(path): leaf for path, leaf in leaves}
+
+
+def with_arrays(network: Network, named: Mapping[str, Any]) -> Network:
+    """The network with exactly these weights; lists every fault at once if they do not fit."""
+    own = arrays(network)
+    faults = [f"missing: {name} {list(own[name].shape)}" for name in own if name not in named]
+    for name, array in named.items():
+        if name not in own:
+            faults.append(unknown_name("weight", name, own))
+            continue
+        shape, dtype = np.shape(array), np.asarray(array).dtype
+        if shape != own[name].shape:
+            faults.append(f"{name}: got shape {list(shape)}, needed {list(own[name].shape)}")
+        if not np.issubdtype(dtype, np.floating):
+            faults.append(f"{name}: got {dtype}, needed a floating-point type")
+        elif not np.isfinite(np.asarray(array)).all():
+            faults.append(f"{name}: got values that are not finite")
+    if faults:
+        raise WeightsError("weights do not fit the network:\n" + "\n".join(faults))
+    paths, structure = jax.tree_util.tree_flatten_with_path(network)
+    leaves = [jnp.asarray(named[_name(path)], leaf.dtype) for path, leaf in paths]
+    return jax.tree.unflatten(structure, leaves)
+
+
+def save(network: Network, path: str | os.PathLike, task: str) -> None:
+    """Writes weights, config and features to a safetensors file, atomically."""
+    path = pathlib.Path(path)
+    metadata = {
+        "version": __version__,
+        "task": task,
+        "config": dataclasses.asdict(network.config),
+        "features": [dataclasses.asdict(f) for f in network.features],
+    }
+    # Transposed views are written wrongly by safetensors, hence the copies.
+    contiguous = {name: np.ascontiguousarray(a) for name, a in arrays(network).items()}
+    octets = safetensors.numpy.save(contiguous, {_METADATA: json.dumps(metadata)})
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(octets)
+        pathlib.Path(temporary).replace(path)
+    except BaseException:
+        pathlib.Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def load(path: str | os.PathLike) -> tuple[Network, str]:
+    """The network in the file, and the name of the task it was saved for."""
+    path = pathlib.Path(path)
+    try:
+        with safetensors.safe_open(path, "numpy") as file:
+            metadata = json.loads((file.metadata() or {}).get(_METADATA, "null"))
+            named = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except safetensors.SafetensorError as error:
+        raise WeightsError(f"{path}: not a whole safetensors file ({error})") from None
+    if metadata is None:
+        raise WeightsError(f"{path}: got a safetensors file without Algoscope's metadata")
+    try:
+        config = NetworkConfig(**metadata["config"])
+        features = tuple(_feature(fields) for fields in metadata["features"])
+        task = str(metadata["task"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise WeightsError(
+            f"{path}: its metadata, of version {metadata.get('version')}, cannot be read by "
+            f"version {__version__}: {error}"
+        ) from None
+    return with_arrays(build(features, config, key=jax.random.key(0)), named), task
+
+
+def _feature(fields: dict) -> Feature:
+    return Feature(
+        fields["name"],
+        Stage(fields["stage"]),
+        Location(fields["location"]),
+        Kind(fields["kind"]),
+        fields["classes"],
+        fields["whole"],
+    )

@@ -1,0 +1,75 @@
+"""Recording: what a subject of any kind did on a batch of problems, step by step.
+
+Every measure is written once, against this type. For a graph network a step is one pass through the
+processor, and step t predicts hint t + 1. For a language model a step is a layer or a generated
+token, and a node is an entity of the prompt.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+Array = jax.Array | np.ndarray
+
+
+class Recording(eqx.Module):
+    attention: Array
+    """Who reads whom: [batch, step, head, receiver, sender], each row sums to 1."""
+    hidden: Array
+    """The state after each step: [batch, step, node, width]."""
+    hints: dict[str, Array]
+    """Predicted hints in the form of `Batch.hints`, without its first step: [batch, step, …]."""
+    outputs: dict[str, Array]
+    """Predicted outputs in the form of `Batch.outputs`: [batch, …]."""
+    lengths: Array
+    """The number of hint steps of each sample, as in the batch: [batch]. Steps from
+    max(1, lengths - 1) on are padding."""
+    logits: dict[str, Any]
+    """The network's raw predictions behind `hints` and `outputs`; empty for other subjects."""
+
+    @staticmethod
+    def from_arrays(
+        *,
+        attention: Array,
+        hidden: Array,
+        lengths: Array,
+        hints: Mapping[str, Array] | None = None,
+        outputs: Mapping[str, Array] | None = None,
+    ) -> "Recording":
+        """A recording of any model, from plain arrays; checks that they fit together."""
+        hints, outputs = dict(hints or {}), dict(outputs or {})
+        faults = []
+        if attention.ndim != 5 or attention.shape[-1] != attention.shape[-2]:
+            faults.append(
+                f"attention: got shape {attention.shape}, "
+                "needed [batch, step, head, receiver, sender] with as many receivers as senders"
+            )
+        if hidden.ndim != 4:
+            faults.append(f"hidden: got shape {hidden.shape}, needed [batch, step, node, width]")
+        if not faults:
+            batch, steps, _, nodes, _ = attention.shape
+            expected = {
+                "hidden": (hidden, (batch, steps, nodes)),
+                "lengths": (lengths, (batch,)),
+                **{f"hints[{k!r}]": (v, (batch, steps)) for k, v in hints.items()},
+                **{f"outputs[{k!r}]": (v, (batch,)) for k, v in outputs.items()},
+            }
+            faults = [
+                f"{name}: got shape {array.shape}, needed one that starts with {list(start)}, "
+                "as attention's does"
+                for name, (array, start) in expected.items()
+                if tuple(array.shape[: len(start)]) != start
+            ]
+        if not faults:
+            rows = np.asarray(attention).sum(-1)
+            if not np.allclose(rows, 1, atol=1e-3):
+                faults.append(
+                    "attention: got rows with sums from "
+                    f"{rows.min():.4g} to {rows.max():.4g}, needed sums of 1 over senders"
+                )
+        if faults:
+            raise ValueError("\n".join(faults))
+        return Recording(attention, hidden, hints, outputs, lengths, {})

@@ -1,0 +1,81 @@
+"""The CLRS-30 benchmark: thirty algorithms with their inputs, step-by-step traces and outputs.
+
+    from algoscope import tasks
+
+    batch = tasks.sample("bfs", size=16, count=32, seed=7)
+    batch.inputs["A"], batch.hints["pi_h"], batch.outputs["pi"], batch.lengths
+
+The same seed draws the same problems as dm-clrs 2.0.3, bit for bit.
+"""
+
+import functools
+import importlib
+import pkgutil
+from typing import Any
+
+from algoscope.tasks import algorithms
+from algoscope.tasks.errors import unknown_name
+from algoscope.tasks.features import Feature, Kind, Location, Stage
+from algoscope.tasks.sampling import Batch, sample_task
+from algoscope.tasks.task import Task
+
+__all__ = [
+    "Batch",
+    "Feature",
+    "Kind",
+    "Location",
+    "Stage",
+    "Task",
+    "get",
+    "names",
+    "sample",
+    "split",
+]
+
+_SPLITS = {"train": (1000, 16, 1), "val": (32, 16, 2), "test": (32, 64, 3)}
+"""Count, size and seed of the canonical splits."""
+
+
+@functools.cache
+def _all() -> dict[str, Task]:
+    modules = (
+        importlib.import_module(f"{algorithms.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(algorithms.__path__)
+    )
+    found = (value for module in modules for value in vars(module).values())
+    return {
+        task.name: task
+        for task in sorted({t for t in found if isinstance(t, Task)}, key=lambda t: t.name)
+    }
+
+
+def names() -> list[str]:
+    """The names of all tasks, in alphabetical order."""
+    return list(_all())
+
+
+def get(name: str) -> Task:
+    """The task of that name."""
+    if name not in _all():
+        raise ValueError(unknown_name("task", name, _all()))
+    return _all()[name]
+
+
+def sample(name: str, size: int = 16, count: int = 32, seed: int = 7, **options: Any) -> Batch:
+    """Draws `count` problems of `size` and traces the reference algorithm on each.
+
+    Equal to dm-clrs's `build_sampler(name, num_samples=count, length=size, seed=seed, **options)`.
+    """
+    return sample_task(get(name), size, count, seed, options)
+
+
+def split(name: str, part: str) -> Batch:
+    """A canonical split of CLRS-30: "train" (1,000 samples of size 16), "val" (size 16) or "test"
+    (size 64); the latter two have 32 samples times the task's `evaluation_multiplier`."""
+    if part not in _SPLITS:
+        raise ValueError(unknown_name("split", part, _SPLITS))
+    count, size, seed = _SPLITS[part]
+    task = get(name)
+    if part != "train":
+        count *= task.evaluation_multiplier
+    return sample_task(task, size, count, seed, {})

@@ -1,0 +1,52 @@
+"""Breadth-first search."""
+
+from algoscope.tasks.compilation import compiled, record
+from algoscope.tasks.graphs import (
+    adjacency,
+    draw_graph_and_source,
+    edge_probability,
+    positions,
+    start_at_self,
+)
+from algoscope.tasks.task import Task
+
+
+@compiled
+def breadth_first_search(trace, pos, s, A, adj, reach_h, pi_h, pi):
+    """Breadth-first search, a level a step (Moore, 1959)."""
+    positions(pos)
+    adjacency(A, adj)
+    n = A.shape[0]
+    source = s[0]
+    start_at_self(pi_h)
+    reach_h[source] = 1
+    while True:
+        record(trace)
+        reached = reach_h.copy()
+        for i in range(n):
+            if reached[i]:
+                for j in range(n):
+                    if A[i, j] > 0:
+                        if pi_h[j] == j and j != source:
+                            pi_h[j] = i
+                        reach_h[j] = 1
+        if (reach_h == reached).all():
+            break
+    pi[:] = pi_h
+
+
+bfs = Task(
+    "bfs",
+    """
+    pos      input   node  scalar
+    s        input   node  mask_one
+    A        input   edge  scalar  whole
+    adj      input   edge  mask
+    pi       output  node  pointer
+    reach_h  hint    node  mask
+    pi_h     hint    node  pointer
+    """,
+    draw_graph_and_source,
+    breadth_first_search,
+    options=edge_probability(0.5),
+)

@@ -1,0 +1,274 @@
+"""Depth-first search, and what its colours and times give: orders, shortest paths, components.
+
+All of it, and `cut_points`, is one walk through the graph with something done at its events. The
+walk's stack is itself a list in the graph: `s_last` is its top, and `s_prev` points from each node
+on it to the one below.
+"""
+
+import numpy as np
+
+from algoscope.tasks.compilation import compiled, order, record
+from algoscope.tasks.graphs import (
+    COMMUNITIES,
+    WEIGHTS,
+    adjacency,
+    draw_acyclic_graph,
+    draw_communities,
+    draw_directed_graph,
+    draw_weighted_acyclic_graph_and_source,
+    edge_probability,
+    positions,
+    start_at_self,
+)
+from algoscope.tasks.task import Task
+
+WHITE, GREY, BLACK = range(3)
+SOURCE, DISCOVER, TREE_EDGE, OTHER_EDGE, FINISH = range(5)
+
+
+@compiled
+def walk(A, sources, color, s_prev, s, u, v, s_last):
+    """Walks depth first from each white source in turn, and yields the events on the way.
+
+    SOURCE      the walk starts anew at s, which is still white
+    DISCOVER    u is grey and visited for the first time
+    TREE_EDGE   from u to v, which was white, is grey now and will be visited next
+    OTHER_EDGE  from u to v, which was not white; seen again after each return to u
+    FINISH      u is black: no neighbour of it is white
+    """
+    color[:] = WHITE
+    start_at_self(s_prev)
+    for source in sources:
+        if color[source] != WHITE:
+            continue
+        s[0] = u[0] = v[0] = s_last[0] = source
+        yield SOURCE
+        color[source] = GREY
+        yield DISCOVER
+        while color[source] != BLACK:
+            for neighbour in range(A.shape[0]):
+                v[0] = neighbour
+                if A[u[0], neighbour] != 0:
+                    if color[neighbour] == WHITE:
+                        color[neighbour] = GREY
+                        s_prev[neighbour] = s_last[0]
+                        s_last[0] = neighbour
+                        yield TREE_EDGE
+                        break
+                    yield OTHER_EDGE
+            if s_last[0] != u[0]:
+                u[0] = s_last[0]
+                yield DISCOVER
+            else:
+                color[u[0]] = BLACK
+                yield FINISH
+                s_last[0] = s_prev[u[0]]
+                s_prev[u[0]] = u[0]
+                u[0] = s_last[0]
+
+
+@compiled
+def recolors(event, s, u):
+    """Did the event change a colour, or the source? A node on a tree edge is discovered grey."""
+    return event != OTHER_EDGE and (event != DISCOVER or u[0] == s[0])
+
+
+@compiled
+def stamp(event, u, d, f, time):
+    """Notes the time of u's discovery in d and of its finishing in f."""
+    if event in (DISCOVER, FINISH):
+        time[0] += 0.01
+        times = d if event == DISCOVER else f
+        times[u[0]] = time[0]
+
+
+@compiled
+def depth_first_search(trace, pos, A, adj, pi_h, color, d, f, s_prev, s, u, v, s_last, time, pi):
+    """Depth-first search, with the times of discovery and finishing (Tarjan, 1972)."""
+    positions(pos)
+    adjacency(A, adj)
+    start_at_self(pi_h)
+    for event in walk(A, np.arange(A.shape[0]), color, s_prev, s, u, v, s_last):
+        stamp(event, u, d, f, time)
+        if event == TREE_EDGE:
+            pi_h[v[0]] = u[0]
+        if event != OTHER_EDGE:
+            record(trace)
+    pi[:] = pi_h
+
+
+@compiled
+def list_topologically(trace, A, sources, topo_h, topo_head_h, color, s_prev, s, u, v, s_last):
+    """Puts each node that finishes before the others: topo_head_h is the first, topo_h its next."""
+    start_at_self(topo_h)
+    for event in walk(A, sources, color, s_prev, s, u, v, s_last):
+        if event == FINISH:
+            if color[topo_head_h[0]] == BLACK:
+                topo_h[u[0]] = topo_head_h[0]
+            topo_head_h[0] = u[0]
+        if recolors(event, s, u):
+            record(trace)
+
+
+@compiled
+def topological_ordering(
+    trace, pos, A, adj, topo_h, topo_head_h, color, s_prev, s, u, v, s_last, topo, topo_head
+):  # fmt: skip
+    """Topological sort by depth-first search (Tarjan, 1976)."""
+    positions(pos)
+    adjacency(A, adj)
+    sources = np.arange(A.shape[0])
+    list_topologically(trace, A, sources, topo_h, topo_head_h, color, s_prev, s, u, v, s_last)
+    topo[:] = topo_h
+    topo_head[:] = topo_head_h
+
+
+@compiled
+def shortest_paths_in_order(
+    trace, pos, s, A, adj, pi_h, d, mark, topo_h, topo_head_h, color, s_prev, u, v, s_last, phase,
+    pi,
+):  # fmt: skip
+    """Shortest paths in a directed acyclic graph, relaxed in topological order (Lawler, 1976)."""
+    positions(pos)
+    adjacency(A, adj)
+    start_at_self(pi_h)
+    walk_source = s.copy()  # The walk writes its source; s itself is an input.
+    list_topologically(trace, A, s, topo_h, topo_head_h, color, s_prev, walk_source, u, v, s_last)
+    phase[0] = 1
+    i = s[0]
+    mark[i] = 1
+    record(trace)
+    while topo_h[i] != i:
+        for j in range(A.shape[0]):
+            if A[i, j] != 0 and (not mark[j] or d[i] + A[i, j] < d[j]):
+                d[j] = d[i] + A[i, j]
+                pi_h[j] = i
+                mark[j] = 1
+        i = topo_head_h[0] = topo_h[i]
+        record(trace)
+    pi[:] = pi_h
+
+
+@compiled
+def kosaraju(
+    trace, pos, A, adj, scc_id_h, A_t, color, d, f, s_prev, s, u, v, s_last, time, phase, scc_id
+):  # fmt: skip
+    """Kosaraju's strongly connected components (Sharir, 1981).
+
+    The second walk follows the edges backwards, from the node that the first one finished last, and
+    so on: the white nodes that it reaches from a source are the source's component.
+    """
+    positions(pos)
+    adjacency(A, adj)
+    adjacency(A.T, A_t)
+    start_at_self(scc_id_h)
+    for event in walk(A, np.arange(A.shape[0]), color, s_prev, s, u, v, s_last):
+        stamp(event, u, d, f, time)
+        if event != OTHER_EDGE:
+            record(trace)
+    phase[0] = 1
+    for event in walk(A.T, order(-f), color, s_prev, s, u, v, s_last):
+        if event == DISCOVER:
+            scc_id_h[u[0]] = s[0]
+        # dm-clrs stamps a second discovery on sources only.
+        if recolors(event, s, u):
+            stamp(event, u, d, f, time)
+            record(trace)
+    scc_id[:] = scc_id_h
+
+
+dfs = Task(
+    "dfs",
+    """
+    pos     input   node   scalar
+    A       input   edge   scalar  whole
+    adj     input   edge   mask
+    pi      output  node   pointer
+    pi_h    hint    node   pointer
+    color   hint    node   categorical 3
+    d       hint    node   scalar
+    f       hint    node   scalar
+    s_prev  hint    node   pointer
+    s       hint    node   mask_one
+    u       hint    node   mask_one
+    v       hint    node   mask_one
+    s_last  hint    node   mask_one
+    time    hint    graph  scalar
+    """,
+    draw_directed_graph,
+    depth_first_search,
+    options=edge_probability(0.5),
+)
+
+topological_sort = Task(
+    "topological_sort",
+    """
+    pos          input   node  scalar
+    A            input   edge  scalar  whole
+    adj          input   edge  mask
+    topo         output  node  pointer
+    topo_head    output  node  mask_one
+    topo_h       hint    node  pointer
+    topo_head_h  hint    node  mask_one
+    color        hint    node  categorical 3
+    s_prev       hint    node  pointer
+    s            hint    node  mask_one
+    u            hint    node  mask_one
+    v            hint    node  mask_one
+    s_last       hint    node  mask_one
+    """,
+    draw_acyclic_graph,
+    topological_ordering,
+    options=edge_probability(0.5),
+)
+
+dag_shortest_paths = Task(
+    "dag_shortest_paths",
+    """
+    pos          input   node   scalar
+    s            input   node   mask_one
+    A            input   edge   scalar
+    adj          input   edge   mask
+    pi           output  node   pointer
+    pi_h         hint    node   pointer
+    d            hint    node   scalar
+    mark         hint    node   mask
+    topo_h       hint    node   pointer
+    topo_head_h  hint    node   mask_one
+    color        hint    node   categorical 3
+    s_prev       hint    node   pointer
+    u            hint    node   mask_one
+    v            hint    node   mask_one
+    s_last       hint    node   mask_one
+    phase        hint    graph  mask
+    """,
+    draw_weighted_acyclic_graph_and_source,
+    shortest_paths_in_order,
+    options=edge_probability(0.5) | WEIGHTS,
+)
+
+strongly_connected_components = Task(
+    "strongly_connected_components",
+    """
+    pos       input   node   scalar
+    A         input   edge   scalar
+    adj       input   edge   mask
+    scc_id    output  node   pointer
+    scc_id_h  hint    node   pointer
+    A_t       hint    edge   mask
+    color     hint    node   categorical 3
+    d         hint    node   scalar
+    f         hint    node   scalar
+    s_prev    hint    node   pointer
+    s         hint    node   mask_one
+    u         hint    node   mask_one
+    v         hint    node   mask_one
+    s_last    hint    node   mask_one
+    time      hint    graph  scalar
+    phase     hint    graph  mask
+    """,
+    draw_communities,
+    kosaraju,
+    options=COMMUNITIES,
+    smallest=4,
+)

@@ -1,0 +1,126 @@
+"""Searching: the minimum, a place in a sorted sequence, the median."""
+
+import numpy as np
+
+from algoscope.tasks import mersenne
+from algoscope.tasks.algorithms.sorting import partition
+from algoscope.tasks.compilation import compiled, record
+from algoscope.tasks.graphs import positions
+from algoscope.tasks.options import RANGE
+from algoscope.tasks.sequences import chain, draw_key
+from algoscope.tasks.task import Task
+
+
+@compiled
+def find_minimum(trace, pos, key, pred_h, min_h, i, min_):
+    """Minimum, a comparison a step."""
+    positions(pos)
+    chain(pred_h)
+    record(trace)
+    for node in range(1, key.shape[0]):
+        i[0] = node
+        if key[node] < key[min_h[0]]:
+            min_h[0] = node
+        record(trace)
+    min_[0] = min_h[0]
+
+
+@compiled
+def halve_range(trace, pos, key, target, pred_h, low, high, mid, return_):
+    """Binary search, a halving a step: the first key not below the target, or else the last key."""
+    positions(pos)
+    chain(pred_h)
+    high[0] = key.shape[0] - 1
+    mid[0] = high[0] // 2
+    record(trace)
+    while low[0] < high[0]:
+        if target[0] <= key[mid[0]]:
+            high[0] = mid[0]
+        else:
+            low[0] = mid[0] + 1
+        mid[0] = (low[0] + high[0]) // 2
+        record(trace)
+    return_[0] = high[0]
+
+
+@compiled
+def select_median(trace, pos, key, pred_h, p, r, i, j, i_rank, target, pivot, median):
+    """Quickselect, a comparison a step (Hoare, 1961)."""
+    positions(pos)
+    n = key.shape[0]
+    order = np.arange(n)
+    low, high, rank = 0, n - 1, n // 2
+    while True:
+        target[0] = rank / n
+        middle = partition(trace, key, order, low, high, pred_h, p, r, i, j, i_rank, pivot)
+        if rank < middle - low:
+            high = middle - 1
+        elif rank > middle - low:
+            rank -= middle - low + 1
+            low = middle + 1
+        else:
+            median[0] = order[middle]
+            return
+
+
+@compiled
+def draw_sorted_keys_and_target(stream, low, high, key, target):
+    mersenne.uniform(stream, low, high, key)
+    key.sort()
+    mersenne.uniform(stream, low, high, target)
+
+
+minimum = Task(
+    "minimum",
+    """
+    pos     input   node  scalar
+    key     input   node  scalar
+    min     output  node  mask_one
+    pred_h  hint    node  pointer
+    min_h   hint    node  mask_one
+    i       hint    node  mask_one
+    """,
+    draw_key,
+    find_minimum,
+    options=RANGE,
+    evaluation_multiplier=64,
+)
+
+binary_search = Task(
+    "binary_search",
+    """
+    pos     input   node   scalar
+    key     input   node   scalar
+    target  input   graph  scalar
+    return  output  node   mask_one
+    pred_h  hint    node   pointer
+    low     hint    node   mask_one
+    high    hint    node   mask_one
+    mid     hint    node   mask_one
+    """,
+    draw_sorted_keys_and_target,
+    halve_range,
+    options=RANGE,
+    evaluation_multiplier=64,
+)
+
+quickselect = Task(
+    "quickselect",
+    """
+    pos     input   node   scalar
+    key     input   node   scalar
+    median  output  node   mask_one
+    pred_h  hint    node   pointer
+    p       hint    node   mask_one
+    r       hint    node   mask_one
+    i       hint    node   mask_one
+    j       hint    node   mask_one
+    i_rank  hint    graph  scalar
+    target  hint    graph  scalar
+    pivot   hint    node   mask_one
+    """,
+    draw_key,
+    select_median,
+    options=RANGE,
+    evaluation_multiplier=64,
+)

@@ -1,0 +1,161 @@
+"""Shortest paths in weighted graphs, and the priority queue that Prim's algorithm shares."""
+
+from algoscope.tasks.compilation import compiled, record
+from algoscope.tasks.graphs import (
+    UNDIRECTED_WEIGHTS,
+    adjacency,
+    draw_weighted_graph,
+    draw_weighted_graph_and_source,
+    edge_probability,
+    positions,
+    start_at_self,
+)
+from algoscope.tasks.task import Task
+
+
+@compiled
+def extract_min(key, in_queue):
+    """Takes the node of smallest key out of the queue, which has one, and returns it."""
+    least = -1
+    for v in range(key.shape[0]):
+        if in_queue[v] and (least < 0 or key[v] < key[least]):
+            least = v
+    in_queue[least] = 0
+    return least
+
+
+@compiled
+def lower_keys(node, base, A, key, pi, mark, in_queue):
+    """Queues a node's unmarked neighbours with the key base + weight, unless theirs is less."""
+    for v in range(A.shape[0]):
+        if A[node, v] != 0 and not mark[v]:
+            offer = base + A[node, v]
+            if not in_queue[v] or offer < key[v]:
+                pi[v] = node
+                key[v] = offer
+                in_queue[v] = 1
+
+
+@compiled
+def trace_bellman_ford(trace, pos, s, A, adj, pi_h, d, msk, pi):
+    """Bellman-Ford's shortest paths from one source, all edges a step (Bellman, 1958)."""
+    positions(pos)
+    adjacency(A, adj)
+    n = A.shape[0]
+    start_at_self(pi_h)
+    msk[s[0]] = 1
+    while True:
+        record(trace)
+        before = d.copy()
+        reached = msk.copy()
+        for u in range(n):
+            for v in range(n):
+                if reached[u] and A[u, v] != 0:
+                    length = before[u] + A[u, v]
+                    if not msk[v] or length < d[v]:
+                        d[v] = length
+                        pi_h[v] = u
+                    msk[v] = 1
+        if (d == before).all():
+            break
+    pi[:] = pi_h
+
+
+@compiled
+def trace_dijkstra(trace, pos, s, A, adj, pi_h, d, mark, in_queue, u, pi):
+    """Dijkstra's shortest paths from one source, a node a step (Dijkstra, 1959)."""
+    positions(pos)
+    adjacency(A, adj)
+    start_at_self(pi_h)
+    u[0] = s[0]
+    in_queue[s[0]] = 1
+    record(trace)
+    while in_queue.any():
+        node = extract_min(d, in_queue)
+        u[0] = node
+        mark[node] = 1
+        lower_keys(node, d[node], A, d, pi_h, mark, in_queue)
+        record(trace)
+    pi[:] = pi_h
+
+
+@compiled
+def trace_floyd_warshall(trace, pos, A, adj, Pi_h, D, msk, k, Pi):
+    """Floyd-Warshall's shortest paths between all pairs, a waypoint a step (Floyd, 1962)."""
+    positions(pos)
+    adjacency(A, adj)
+    n = A.shape[0]
+    D[:] = A
+    msk[:] = adj
+    for i in range(n):
+        Pi_h[i] = i
+    for waypoint in range(n):
+        k[0] = waypoint
+        record(trace)
+        start, end = D[:, waypoint].copy(), D[waypoint].copy()
+        starts, ends = msk[:, waypoint].copy(), msk[waypoint].copy()
+        for i in range(n):
+            for j in range(n):
+                if starts[i] and ends[j]:
+                    length = start[i] + end[j]
+                    if not msk[i, j] or length < D[i, j]:
+                        D[i, j] = length
+                        Pi_h[i, j] = Pi_h[waypoint, j]
+                    msk[i, j] = 1
+    Pi[:] = Pi_h
+
+
+_OPTIONS = edge_probability(0.5) | UNDIRECTED_WEIGHTS
+
+bellman_ford = Task(
+    "bellman_ford",
+    """
+    pos   input   node  scalar
+    s     input   node  mask_one
+    A     input   edge  scalar
+    adj   input   edge  mask
+    pi    output  node  pointer
+    pi_h  hint    node  pointer
+    d     hint    node  scalar
+    msk   hint    node  mask
+    """,
+    draw_weighted_graph_and_source,
+    trace_bellman_ford,
+    options=_OPTIONS,
+)
+
+dijkstra = Task(
+    "dijkstra",
+    """
+    pos       input   node  scalar
+    s         input   node  mask_one
+    A         input   edge  scalar
+    adj       input   edge  mask
+    pi        output  node  pointer
+    pi_h      hint    node  pointer
+    d         hint    node  scalar
+    mark      hint    node  mask
+    in_queue  hint    node  mask
+    u         hint    node  mask_one
+    """,
+    draw_weighted_graph_and_source,
+    trace_dijkstra,
+    options=_OPTIONS,
+)
+
+floyd_warshall = Task(
+    "floyd_warshall",
+    """
+    pos   input   node  scalar
+    A     input   edge  scalar
+    adj   input   edge  mask
+    Pi    output  edge  pointer
+    Pi_h  hint    edge  pointer
+    D     hint    edge  scalar
+    msk   hint    edge  mask
+    k     hint    node  mask_one
+    """,
+    draw_weighted_graph,
+    trace_floyd_warshall,
+    options=_OPTIONS,
+)

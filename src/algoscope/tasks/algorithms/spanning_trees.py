@@ -1,0 +1,125 @@
+"""Minimum spanning trees."""
+
+import numpy as np
+
+from algoscope.tasks.algorithms.shortest_paths import extract_min, lower_keys
+from algoscope.tasks.compilation import compiled, order, record
+from algoscope.tasks.graphs import (
+    UNDIRECTED_WEIGHTS,
+    adjacency,
+    draw_weighted_graph,
+    draw_weighted_graph_and_source,
+    edge_probability,
+    positions,
+    start_at_self,
+)
+from algoscope.tasks.task import Task
+
+_UNITE, _FIND_U, _FIND_V = 0, 1, 2
+
+
+@compiled
+def _climb(trace, pi, root, mask):
+    """Moves `root` to the root of its set, a node a step; the nodes passed then point there."""
+    while pi[root[0]] != root[0]:
+        root[0] = pi[root[0]]
+        for i in range(pi.shape[0]):
+            if mask[i]:
+                pi[i] = root[0]
+        mask[root[0]] = 1
+        record(trace)
+
+
+@compiled
+def _start_at(node, end, root, mask):
+    end[0] = node
+    root[0] = node
+    mask[:] = 0
+    mask[node] = 1
+
+
+@compiled
+def kruskal(trace, pos, A, adj, in_mst_h, pi, u, v, root_u, root_v, mask_u, mask_v, phase, in_mst):
+    """Kruskal's minimum spanning tree, by union-find with path compression (Kruskal, 1956)."""
+    positions(pos)
+    adjacency(A, adj)
+    n = A.shape[0]
+    weights = np.triu(A, 1).ravel()
+    edges = np.flatnonzero(weights > 0)
+    start_at_self(pi)
+    record(trace)
+    for edge in edges[order(weights[edges])]:
+        _start_at(edge // n, u, root_u, mask_u)
+        _start_at(edge % n, v, root_v, mask_v)
+        phase[0] = _FIND_U
+        record(trace)
+        _climb(trace, pi, root_u, mask_u)
+        phase[0] = _FIND_V
+        _climb(trace, pi, root_v, mask_v)
+        if root_u[0] != root_v[0]:
+            in_mst_h[u[0], v[0]] = 1
+            in_mst_h[v[0], u[0]] = 1
+            pi[min(root_u[0], root_v[0])] = max(root_u[0], root_v[0])
+        phase[0] = _UNITE
+        record(trace)
+    in_mst[:] = in_mst_h
+
+
+@compiled
+def prim(trace, pos, s, A, adj, pi_h, key, mark, in_queue, u, pi):
+    """Prim's minimum spanning tree, a node a step (Prim, 1957)."""
+    positions(pos)
+    adjacency(A, adj)
+    start_at_self(pi_h)
+    u[0] = s[0]
+    in_queue[s[0]] = 1
+    record(trace)
+    while in_queue.any():
+        node = extract_min(key, in_queue)
+        u[0] = node
+        mark[node] = 1
+        lower_keys(node, 0.0, A, key, pi_h, mark, in_queue)
+        record(trace)
+    pi[:] = pi_h
+
+
+mst_kruskal = Task(
+    "mst_kruskal",
+    """
+    pos       input   node   scalar
+    A         input   edge   scalar
+    adj       input   edge   mask
+    in_mst    output  edge   mask
+    in_mst_h  hint    edge   mask
+    pi        hint    node   pointer
+    u         hint    node   mask_one
+    v         hint    node   mask_one
+    root_u    hint    node   mask_one
+    root_v    hint    node   mask_one
+    mask_u    hint    node   mask
+    mask_v    hint    node   mask
+    phase     hint    graph  categorical  3
+    """,
+    draw_weighted_graph,
+    kruskal,
+    options=edge_probability(0.2) | UNDIRECTED_WEIGHTS,
+)
+
+mst_prim = Task(
+    "mst_prim",
+    """
+    pos       input   node  scalar
+    s         input   node  mask_one
+    A         input   edge  scalar
+    adj       input   edge  mask
+    pi        output  node  pointer
+    pi_h      hint    node  pointer
+    key       hint    node  scalar
+    mark      hint    node  mask
+    in_queue  hint    node  mask
+    u         hint    node  mask_one
+    """,
+    draw_weighted_graph_and_source,
+    prim,
+    options=edge_probability(0.5) | UNDIRECTED_WEIGHTS,
+)

@@ -1,0 +1,122 @@
+"""Features: the named variables of a task, and how one of them is shaped and stored.
+
+A feature has a stage (input, hint, output), a location (node, edge, graph) and a kind. It exists in
+two forms. While an algorithm runs it is a *register*: indices instead of one-hot vectors, small
+integers instead of floats, so that recording a step copies few bytes and algorithms read naturally.
+In a `Batch` it is *dense*, the form in which CLRS-30 and networks know it.
+
+| kind        | register (n nodes, at a node)      | dense                    |
+|-------------|------------------------------------|--------------------------|
+| scalar      | float64 [n]                        | float [n]                |
+| mask        | int8 [n], values 0, 1, -1 (masked) | [n]                      |
+| mask_one    | int32 [1], the index               | one-hot [n]              |
+| categorical | int32 [n], the class               | one-hot [n, classes]     |
+| pointer     | int32 [n], the node pointed to     | [n]                      |
+| permutation | int32 [n], the predecessor         | [n]                      |
+
+At an edge, n becomes n x n; at the graph, a register has one element and the dense form none.
+A *masked* class k (one that counts neither for nor against a prediction) is the register value ~k
+and the dense value -1 at k.
+"""
+
+import dataclasses
+import enum
+
+import numpy as np
+
+
+class Stage(enum.StrEnum):
+    INPUT = "input"
+    HINT = "hint"
+    OUTPUT = "output"
+
+
+class Location(enum.StrEnum):
+    NODE = "node"
+    EDGE = "edge"
+    GRAPH = "graph"
+
+
+class Kind(enum.StrEnum):
+    SCALAR = "scalar"
+    MASK = "mask"
+    MASK_ONE = "mask_one"
+    CATEGORICAL = "categorical"
+    POINTER = "pointer"
+    PERMUTATION = "permutation"
+    """Predecessor pointers that form one line through all nodes; the first points to itself."""
+
+
+_REGISTER_DTYPES = {Kind.SCALAR: np.dtype(np.float64), Kind.MASK: np.dtype(np.int8)}
+_INDEX = np.dtype(np.int32)
+
+
+@dataclasses.dataclass(frozen=True)
+class Feature:
+    name: str
+    stage: Stage
+    location: Location
+    kind: Kind
+    classes: int = 1
+    """Number of classes of a categorical feature; 1 for every other kind."""
+    whole: bool = False
+    """A scalar whose values are integers, and integers in a batch too."""
+
+    @property
+    def one_hot(self) -> bool:
+        """Is the dense form one-hot, where the register holds an index?"""
+        return self.kind in (Kind.MASK_ONE, Kind.CATEGORICAL)
+
+    @property
+    def register_dtype(self) -> np.dtype:
+        return _REGISTER_DTYPES.get(self.kind, _INDEX)
+
+    @property
+    def dense_dtype(self) -> np.dtype:
+        """Hints: the smallest exact type. Inputs and outputs: the type dm-clrs gives them."""
+        if self.stage is Stage.HINT:
+            return np.dtype(np.int8) if self.one_hot else self.register_dtype
+        node_pointer = self.location is Location.NODE and self.kind in (
+            Kind.POINTER,
+            Kind.PERMUTATION,
+        )
+        return np.dtype(np.int64 if node_pointer or self.whole else np.float64)
+
+    def register_shape(self, nodes: int) -> tuple[int, ...]:
+        if self.kind is Kind.MASK_ONE:
+            return (1,)
+        return self._places(nodes) or (1,)
+
+    def dense_shape(self, nodes: int) -> tuple[int, ...]:
+        if self.kind is Kind.CATEGORICAL:
+            return (*self._places(nodes), self.classes)
+        return self._places(nodes)
+
+    def _places(self, nodes: int) -> tuple[int, ...]:
+        return (nodes,) * {Location.GRAPH: 0, Location.NODE: 1, Location.EDGE: 2}[self.location]
+
+
+def parse_features(table: str) -> tuple[Feature, ...]:
+    """Reads a table with one feature per line: name, stage, location, kind, and where they apply
+    the number of classes or the word `whole`.
+
+    >>> parse_features("A input edge scalar whole")[0].kind
+    <Kind.SCALAR: 'scalar'>
+    """
+    return tuple(_parse_feature(line) for line in table.strip().splitlines())
+
+
+def _parse_feature(line: str) -> Feature:
+    match line.split():
+        case [name, stage, location, "categorical", classes]:
+            return Feature(
+                name, Stage(stage), Location(location), Kind.CATEGORICAL, classes=int(classes)
+            )
+        case [name, stage, location, kind, "whole"]:
+            return Feature(name, Stage(stage), Location(location), Kind(kind), whole=True)
+        case [name, stage, location, kind] if kind != Kind.CATEGORICAL:
+            return Feature(name, Stage(stage), Location(location), Kind(kind))
+    raise ValueError(
+        f"feature line {line!r}: needed `name stage location kind`, with the number of classes "
+        "after `categorical` and `whole` after an integer-valued kind"
+    )

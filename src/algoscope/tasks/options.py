@@ -1,0 +1,82 @@
+"""Options of the samplers: their defaults, and what a user may give."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from algoscope.tasks.errors import unknown_name
+
+Check = Callable[[str, Any, int], Any]
+"""(option name, value given, problem size) -> the value in the sampler's terms, or ValueError."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    default: Any
+    check: Check
+
+
+def resolve(task: str, options: Mapping[str, Option], given: Mapping[str, Any], size: int) -> dict:
+    """The values of all options of a task, checked."""
+    for name in given:
+        if name not in options:
+            raise ValueError(unknown_name(f"option of {task}", name, options))
+    return {
+        name: option.check(name, given.get(name, option.default), size)
+        for name, option in options.items()
+    }
+
+
+def _number(name, value):
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(f"{name}: got {value!r}, needed a number")
+    if not np.isfinite(value):
+        raise ValueError(f"{name}: got {value!r}, needed a finite number")
+    return float(value)
+
+
+def number(name, value, size):
+    del size
+    return _number(name, value)
+
+
+def positive(name, value, size):
+    if number(name, value, size) <= 0:
+        raise ValueError(f"{name}: got {value!r}, needed a number above 0")
+    return float(value)
+
+
+def probability(name, value, size):
+    del size
+    if not 0 <= _number(name, value) <= 1:
+        raise ValueError(f"{name}: got {value!r}, needed a probability between 0 and 1")
+    return float(value)
+
+
+def probabilities(name, value, size):
+    """One probability or several to choose from: float64 [choices]."""
+    values = value if isinstance(value, (list, tuple, np.ndarray)) else (value,)
+    if len(values) == 0:
+        raise ValueError(f"{name}: got an empty list, needed at least one probability")
+    return np.array([probability(name, v, size) for v in values])
+
+
+def integer(low: int, high: int | None = None) -> Check:
+    """A check for an integer from low to high (unbounded if None)."""
+
+    def check(name, value, size):
+        del size
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise ValueError(f"{name}: got {value!r}, needed an integer")
+        if value < low or (high is not None and value > high):
+            span = f"of at least {low}" if high is None else f"from {low} to {high}"
+            raise ValueError(f"{name}: got {value!r}, needed an integer {span}")
+        return int(value)
+
+    return check
+
+
+RANGE = {"low": Option(0.0, number), "high": Option(1.0, number)}
+"""The range of uniformly drawn values."""
