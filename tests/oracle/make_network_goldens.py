@@ -16,8 +16,18 @@ import clrs
 import jax
 import jax.numpy as jnp
 import numpy as np
+import packed
 import rule
-from clrs._src import baselines, decoders, encoders, probing, processors, samplers, specs
+from clrs._src import (
+    baselines,
+    decoders,
+    encoders,
+    losses,
+    probing,
+    processors,
+    samplers,
+    specs,
+)
 
 from algoscope import networks
 from algoscope.networks import dm_clrs
@@ -58,11 +68,11 @@ def golden(case: cases.Case) -> dict[str, np.ndarray]:
     model.init(feedback.features, 0)
     batch = cases.batch(case)
     network = networks.build(batch.task, case.config, key=jax.random.key(0))
-    given = jnp.zeros(())
+    noise = None
 
     def sinkhorn(x, steps, temperature, zero_diagonal, noise_rng_key):
         if noise_rng_key is not None:
-            x = x + given.astype(x.dtype)
+            x = x + noise
         return original_sinkhorn(x, steps, temperature, zero_diagonal, None)
 
     original_sinkhorn, decoders.log_sinkhorn = decoders.log_sinkhorn, sinkhorn
@@ -70,35 +80,39 @@ def golden(case: cases.Case) -> dict[str, np.ndarray]:
     if case.x64:
         encoders.preprocess = preprocess_without_cast
 
-    def loss_and_predictions(parameters):
-        outputs, hints = model.net_fn.apply(
-            parameters, jax.random.PRNGKey(0), [feedback.features], repred=False,
-            algorithm_index=0, return_hints=True, return_all_outputs=False,
-        )  # fmt: skip
-        loss = model._loss(parameters, jax.random.PRNGKey(0), feedback, 0)
-        return loss, (outputs, hints)
-
-    def evaluation(parameters):
+    def predict(parameters, repred: bool):
         return model.net_fn.apply(
-            parameters, jax.random.PRNGKey(0), [feedback.features], repred=True,
+            parameters, jax.random.PRNGKey(0), [feedback.features], repred=repred,
             algorithm_index=0, return_hints=True, return_all_outputs=False,
         )  # fmt: skip
 
+    def loss_and_predictions(parameters, given):
+        nonlocal noise
+        noise = given
+        outputs, hints = predict(parameters, repred=False)
+        nodes = batch.inputs["pos"].shape[1]
+        total = sum(losses.output_loss(t, outputs[t.name], nodes) for t in feedback.outputs)
+        if case.config.decode_hints:
+            for truth in feedback.features.hints:
+                predicted = [h[truth.name] for h in hints]
+                total += losses.hint_loss(truth, predicted, feedback.features.lengths, nodes)
+        return total, (outputs, hints)
+
+    training = jax.jit(jax.value_and_grad(loss_and_predictions, has_aux=True))
+    evaluation = jax.jit(lambda parameters: predict(parameters, repred=True))
     arrays: dict[str, np.ndarray] = {}
     for draw in cases.DRAWS:
-        weights = rule.with_rule(network, draw)
-        parameters = dm_clrs.to_parameters(weights)
+        parameters = dm_clrs.to_parameters(rule.with_rule(network, draw))
         made = {k: set(v) for k, v in parameters.items()}
         assert made == {k: set(v) for k, v in model.params.items()}, set(model.params) ^ set(made)
-        given = jnp.asarray(rule.gumbel(cases.COUNT, batch.inputs["pos"].shape[1], draw))
-        step = jax.jit(jax.value_and_grad(loss_and_predictions, has_aux=True))
-        (loss, (outputs, hints)), gradient = step(parameters)
+        given = rule.gumbel(cases.COUNT, batch.inputs["pos"].shape[1], draw)
+        (loss, (outputs, hints)), gradient = training(parameters, given)
         found = {"loss": loss, **{f"output.{k}": v for k, v in outputs.items()}}
         found |= stacked(hints, "hint")
-        gradient = dm_clrs.from_parameters(network, jax.device_get(gradient))
-        found |= {f"gradient.{k}": v for k, v in networks.arrays(gradient).items()}
-        outputs, hints = jax.jit(evaluation)(parameters)
+        gradient = networks.arrays(dm_clrs.from_parameters(network, jax.device_get(gradient)))
+        found |= rule.gradient_entries(gradient)
         if case.config.hint_repred_mode == "hard_on_eval" or "sort" in case.task:
+            outputs, hints = evaluation(parameters)
             found |= {f"evaluation.{k}": v for k, v in outputs.items()}
             found |= stacked(hints, "evaluation")
         arrays |= {f"{draw}.{k}": np.asarray(v) for k, v in found.items()}
@@ -130,8 +144,7 @@ def main() -> None:
             continue
         jax.config.update("jax_enable_x64", case.x64)
         arrays = golden(case)
-        kind = np.float64 if case.x64 else np.float32
-        np.savez_compressed(path, **{k: v.astype(kind) for k, v in arrays.items()})
+        packed.save(path, arrays, np.float64 if case.x64 else np.float32)
         print(case.name, f"{path.stat().st_size / 1024:.0f} KiB", flush=True)
 
 

@@ -189,6 +189,10 @@ class _Inert:
         del args, kwargs
         return super().__new__(cls)
 
+    def __call__(self, *args, **kwargs):
+        del args, kwargs
+        return self
+
     def __setstate__(self, state):
         del state
 
@@ -202,19 +206,26 @@ class _Inert:
         del items
 
 
+def _as_bytes(text: str, encoding: str) -> bytes:
+    """How old pickle protocols spell bytes."""
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"text in {encoding!r} where the bytes of an array should be")
+    return text.encode("latin1")
+
+
 class _ArraysOnly(pickle.Unpickler):
-    _allowed = {  # noqa: RUF012
-        "_reconstruct": np.zeros(1).__reduce__()[0],
-        "_frombuffer": np.zeros(1).__reduce_ex__(5)[0],
-        "ndarray": np.ndarray,
-        "dtype": np.dtype,
-    }
-    _modules = ("numpy", "numpy.core.multiarray", "numpy._core.multiarray",
-                "numpy.core.numeric", "numpy._core.numeric")  # fmt: skip
+    """Rebuilds arrays and plain containers; everything else that a pickle names becomes inert."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if module in self._modules and name in self._allowed:
-            return self._allowed[name]
+        match module.split("."), name:
+            case ["numpy", *_], "_reconstruct":
+                return np.zeros(1).__reduce__()[0]
+            case ["numpy", *_], "_frombuffer":
+                return np.zeros(1).__reduce_ex__(5)[0]
+            case ["numpy"], "ndarray" | "dtype":
+                return getattr(np, name)
+            case ["_codecs"], "encode":
+                return _as_bytes
         return _Inert
 
     def persistent_load(self, pid: Any) -> Any:

@@ -151,6 +151,13 @@ def batch_arrays(network: Network, batch: Batch) -> BatchArrays:
             f"features {', '.join(f.name for f in network.features)}"
         )
 
+    nodes, own_size = batch.inputs["pos"].shape[1], network.config.attention_bias
+    if own_size is not None and nodes != own_size:
+        raise ValueError(
+            f"batch: got {nodes} nodes, needed {own_size}, the size of the network's "
+            f"pre-attention bias (attention_bias = {own_size})"
+        )
+
     def convert(feature: Feature, array: Any) -> Array:
         pointers = feature.kind in (Kind.POINTER, Kind.PERMUTATION)
         return jnp.asarray(array, jnp.int32 if pointers else network.dtype)

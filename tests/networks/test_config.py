@@ -1,0 +1,55 @@
+"""What does not fit together is refused with all faults at once."""
+
+import jax
+import pytest
+
+from algoscope import networks, tasks
+
+
+def faults(**options) -> str:
+    with pytest.raises(networks.ConfigError) as error:
+        networks.build(tasks.get("bfs"), networks.NetworkConfig(**options), key=jax.random.key(0))
+    return str(error.value)
+
+
+def test_an_unknown_processor_gets_a_suggestion():
+    assert "unknown processor: 'gatv3'; did you mean gatv2" in faults(processor="gatv3")
+
+
+def test_heads_must_divide_the_width():
+    assert faults(heads=3) == "heads: got 3, needed a divisor of width = 128"
+    assert "attention_width = 10" in faults(heads=4, attention_width=10)
+    assert "attention_width = 128" in faults(heads=3, head_combination="sum")
+
+
+def test_an_option_of_another_processor_is_refused():
+    message = faults(processor="mpnn", heads=2, edge_information=True)
+    assert "heads: got 2, not an option of mpnn, which has gated" in message
+    assert "edge_information: got True" in message
+    assert "gated: got True" in faults(gated=True)
+
+
+def test_several_faults_are_listed_together():
+    message = faults(width=0, dropout=1.5, activation="tanh", attention_bias=-1)
+    for part in ("width: got 0", "dropout: got 1.5", "activation: got 'tanh'", "attention_bias"):
+        assert part in message
+
+
+def test_hints_cannot_be_encoded_without_being_decoded():
+    assert "decode_hints: got False with encode_hints=True" in faults(decode_hints=False)
+
+
+def test_a_batch_without_the_features_of_the_network_is_refused():
+    network = networks.build(
+        tasks.get("bfs"), networks.NetworkConfig(width=4), key=jax.random.key(0)
+    )
+    with pytest.raises(ValueError, match="lacks input s, output pi, hint reach_h"):
+        networks.run(network, tasks.sample("articulation_points", size=5, count=1))
+
+
+def test_a_network_with_an_attention_bias_is_refused_at_another_size():
+    config = networks.NetworkConfig(width=4, attention_bias=6)
+    network = networks.build(tasks.get("bfs"), config, key=jax.random.key(0))
+    networks.run(network, tasks.sample("bfs", size=6, count=1))
+    with pytest.raises(ValueError, match=r"got 5 nodes.*attention_bias = 6"):
+        networks.run(network, tasks.sample("bfs", size=5, count=1))

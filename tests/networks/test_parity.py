@@ -1,0 +1,91 @@
+"""Predictions, losses and gradients equal dm-clrs's, which are in golden files."""
+
+import functools
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from oracle import cases, packed, rule
+
+from algoscope import networks
+from algoscope.networks.kinds import PermutationLogits
+from algoscope.networks.network import BatchArrays, Network, Noise, Trajectory, trajectories_of
+from algoscope.networks.objective import loss_of
+
+FOLDER = pathlib.Path(__file__).parents[1] / "oracle" / "networks"
+
+
+@functools.partial(jax.jit, static_argnames="both")
+def predictions(network: Network, arrays: BatchArrays, noise: Noise, both: bool):
+    """Training predictions, loss and gradient; evaluation predictions too if `both`."""
+
+    def loss(network):
+        run = trajectories_of(network, arrays, noise, training=True)
+        return loss_of(network, run, arrays), run
+
+    (total, run), gradient = jax.value_and_grad(loss, has_aux=True)(network)
+    return run, total, gradient, trajectories_of(network, arrays) if both else None
+
+
+def named(run: Trajectory, outputs: str, hints: str) -> dict[str, jax.Array]:
+    found = {f"{hints}.{name}": logits for name, logits in run.hints.items()}
+    for name, logits in run.outputs.items():
+        if isinstance(logits, PermutationLogits):
+            found[f"{outputs}.{name}"] = logits.predecessors
+            found[f"{outputs}.{name}_mask"] = logits.first
+        else:
+            found[f"{outputs}.{name}"] = logits
+    return found
+
+
+def no_noise(network: Network, arrays: BatchArrays, draw: int) -> Noise:
+    batch, nodes = arrays.inputs["pos"].shape
+    steps = max(1, next(iter(arrays.hints.values())).shape[1] - 1)
+    return Noise(
+        jnp.ones((batch, steps, nodes, network.config.width)),
+        jnp.zeros((batch, steps), bool),
+        jnp.asarray(rule.gumbel(batch, nodes, draw), network.dtype),
+    )
+
+
+@pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
+def test_predictions_loss_and_gradient_equal_those_of_dm_clrs(case):
+    batch = cases.batch(case)
+    golden = packed.load(FOLDER / f"{case.name}.npz")
+    with jax.enable_x64(case.x64):
+        network = networks.build(batch.task, case.config, key=jax.random.key(0))
+        arrays = networks.batch_arrays(network, batch)
+        both = any(".evaluation." in key for key in golden)
+        compared = set()
+        for draw in cases.DRAWS:
+            weighted = rule.with_rule(network, draw)
+            run, loss, gradient, evaluated = predictions(
+                weighted, arrays, no_noise(network, arrays, draw), both
+            )
+            ours = named(run, "output", "hint") | {"loss": loss}
+            ours |= rule.gradient_entries(networks.arrays(gradient))
+            if evaluated is not None:
+                ours |= named(evaluated, "evaluation", "evaluation")
+            for key, value in ours.items():
+                theirs = golden[f"{draw}.{key}"]
+                compared.add(f"{draw}.{key}")
+                assert value.shape == theirs.shape, key
+                relative, absolute = (1e-8, 1e-10) if case.x64 else (1e-4, 1e-6)
+                if key == "gradient.processor.head.bias":
+                    # A softmax ignores what is added to all its logits: the exact gradient is 0,
+                    # and what either side computes is rounding alone.
+                    relative, absolute = 0.0, 1e-5
+                bound = relative * np.abs(theirs).max() + absolute
+                worst = np.abs(np.asarray(value) - theirs).max()
+                assert worst <= bound, f"{key}: off by {worst}, at most {bound} allowed"
+        assert compared == set(golden)
+
+
+@pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
+def test_compared_predictions_are_not_degenerate(case):
+    golden = packed.load(FOLDER / f"{case.name}.npz")
+    spread = {k: v.std() for k, v in golden.items() if v.size > 1 and ".output." in k}
+    assert spread
+    assert all(value > 0.01 for value in spread.values()), spread
