@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import sys
-import tempfile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
@@ -77,6 +76,11 @@ class Sample:
             raise ValueError("--json and --out: got both, needed at most one of them")
         if self.out and self.out.suffix != ".npz":
             raise ValueError(f"--out: got {self.out}, needed a name that ends in .npz")
+        if self.out and not self.out.parent.is_dir():
+            raise ValueError(
+                f"--out: got {self.out}, needed a file in a folder that exists; "
+                f"there is no folder {self.out.parent}"
+            )
         options = dict(_parse_option(option) for option in self.options)
         batch = tasks.sample(self.name, self.size, self.count, self.seed, **options)
         if self.json:
@@ -144,14 +148,13 @@ def _write_npz(path: pathlib.Path, arrays: dict) -> None:
     """Writes beside the file and moves into place, so that a failure leaves what was there."""
     import numpy as np
 
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    temporary = path.with_name(f".{path.name}-{os.getpid()}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("wb") as file:
             np.savez_compressed(file, **arrays)
-        pathlib.Path(temporary).replace(path)
-    except BaseException:
-        pathlib.Path(temporary).unlink(missing_ok=True)
-        raise
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _print_table(table: "Table") -> None:

@@ -48,7 +48,7 @@ def score(recording: Recording, batch: Batch) -> dict[str, float]:
                 jnp.asarray(recording.outputs[f.name]), jnp.asarray(batch.outputs[f.name]), valid
             )
         )
-        for f in batch.task.at(Stage.OUTPUT)
+        for f in batch.at(Stage.OUTPUT)
     }
     return scores | {"score": sum(scores.values()) / len(scores)}
 
@@ -57,7 +57,7 @@ def hint_scores(recording: Recording, batch: Batch) -> dict[str, Float[Array, " 
     """Each hint's score at each step, 0 where no sample has come so far (mean squared error for
     scalars, for which lower is better)."""
     scores = {}
-    for feature in batch.task.at(Stage.HINT):
+    for feature in batch.at(Stage.HINT):
         if feature.name not in recording.hints:
             continue
         truth = jnp.asarray(batch.hints[feature.name])[:, 1:]

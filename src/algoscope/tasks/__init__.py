@@ -4,18 +4,22 @@
 
     batch = tasks.sample("bfs", size=16, count=32, seed=7)
     batch.inputs["A"], batch.hints["pi_h"], batch.outputs["pi"], batch.lengths
+    tasks.text.write(batch, sample=0, traces=True).prompt
+    tasks.export.to_rows(batch)
+
+    tasks.sample("bfs", size=1600, count=1, family="delaunay")
+    tasks.run("dijkstra", networkx_graph, source="Basel").answer
 
 The same seed draws the same problems as dm-clrs 2.0.3, bit for bit.
 """
 
-import functools
-import importlib
-import pkgutil
 from typing import Any
 
-from algoscope.tasks import algorithms
+from algoscope.tasks import export, text
 from algoscope.tasks.errors import unknown_name
 from algoscope.tasks.features import Feature, Kind, Location, Stage
+from algoscope.tasks.problems import Trace, run
+from algoscope.tasks.registry import get, names
 from algoscope.tasks.sampling import Batch, sample_task
 from algoscope.tasks.task import Task
 
@@ -26,39 +30,18 @@ __all__ = [
     "Location",
     "Stage",
     "Task",
+    "Trace",
+    "export",
     "get",
     "names",
+    "run",
     "sample",
     "split",
+    "text",
 ]
 
 _SPLITS = {"train": (1000, 16, 1), "val": (32, 16, 2), "test": (32, 64, 3)}
 """Count, size and seed of the canonical splits."""
-
-
-@functools.cache
-def _all() -> dict[str, Task]:
-    modules = (
-        importlib.import_module(f"{algorithms.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(algorithms.__path__)
-    )
-    found = (value for module in modules for value in vars(module).values())
-    return {
-        task.name: task
-        for task in sorted({t for t in found if isinstance(t, Task)}, key=lambda t: t.name)
-    }
-
-
-def names() -> list[str]:
-    """The names of all tasks, in alphabetical order."""
-    return list(_all())
-
-
-def get(name: str) -> Task:
-    """The task of that name."""
-    if name not in _all():
-        raise ValueError(unknown_name("task", name, _all()))
-    return _all()[name]
 
 
 def sample(name: str, size: int = 16, count: int = 32, seed: int = 7, **options: Any) -> Batch:

@@ -78,18 +78,33 @@ def record(trace):
     """
     state, rows, count = trace
     if count[0] < rows.shape[0]:
-        rows[count[0]] = state
+        row = rows[count[0]]
+        for i in range(row.shape[0]):  # faster than row[:] = state
+            row[i] = state[i]
     count[0] += 1
 
 
 def order(values):
-    """The indices that sort `values`; ties as numpy has them in Python, stable if compiled."""
+    """The indices that sort `values` [n], ties as `np.argsort` has them on this processor.
+
+    Where decimals are truncated ties are common, and there dm-clrs's answers depend on them.
+    """
     return np.argsort(values)
 
 
 if numba is not None:
+    from numba import objmode
     from numba.extending import overload
 
     @overload(order)
     def _compiled_order(values):
-        return lambda values: np.argsort(values, kind="mergesort")
+        def sort(values):
+            ranks = np.argsort(values, kind="mergesort")
+            for i in range(1, ranks.shape[0]):
+                if values[ranks[i]] == values[ranks[i - 1]]:
+                    with objmode(ranks="int64[::1]"):
+                        ranks = np.argsort(values)
+                    break
+            return ranks
+
+        return sort

@@ -3,12 +3,29 @@
 import difflib
 from collections.abc import Iterable
 
+_MOST_GUESSES = 3
+_TELLING_PART = 3
+"""From this many characters on, a part of a name says which name was meant."""
+
 
 def unknown_name(what: str, given: object, known: Iterable[str]) -> str:
     known = sorted(known)
-    close = difflib.get_close_matches(str(given), known, n=3, cutoff=0.5)
+    close = _close_names(str(given).lower(), known)
     if close:
         hint = f"did you mean {' or '.join(close)}?"
     else:
         hint = f"there is {', '.join(known)}" if known else "there is none"
     return f"unknown {what}: {given!r}; {hint}"
+
+
+def short(value: object) -> str:
+    """The value as Python writes it, cut where it gets long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _close_names(text: str, known: list[str]) -> list[str]:
+    names = {name.lower(): name for name in known}
+    containing = [name for name in names if len(text) >= _TELLING_PART and text in name]
+    similar = difflib.get_close_matches(text, names, n=_MOST_GUESSES, cutoff=0.5)
+    return [names[name] for name in dict.fromkeys(containing + similar)][:_MOST_GUESSES]

@@ -1,14 +1,38 @@
-"""Random graphs, drawn as dm-clrs draws them."""
+"""Random graphs, drawn as dm-clrs draws them.
+
+Where `p` is empty, A holds the edges already (those of another family) and none are drawn.
+"""
 
 import numpy as np
 
 from algoscope.tasks import mersenne
 from algoscope.tasks.compilation import compiled
-from algoscope.tasks.options import RANGE, Option, integer, number, probabilities, probability
+from algoscope.tasks.families import (
+    CLRS_FAMILY,
+    FAMILY_OPTIONS,
+    community_bounds,
+    reciprocity,
+)
+from algoscope.tasks.options import (
+    RANGE,
+    Condition,
+    Option,
+    integer,
+    number,
+    probabilities,
+    probability,
+)
 
 
 def edge_probability(default: float) -> dict[str, Option]:
-    return {"p": Option(default, probabilities)}
+    """The edges' probability in the graphs of CLRS-30, or another family."""
+    return {
+        "p": Option(default, probabilities, Condition("family", (CLRS_FAMILY,))),
+        **FAMILY_OPTIONS,
+    }
+
+
+DIRECTED = edge_probability(0.5) | reciprocity(1.0)
 
 
 WEIGHTS = RANGE
@@ -31,6 +55,7 @@ def _up_to_size(name, value, size):
 COMMUNITIES = {
     "k": Option(4, _up_to_size),
     **edge_probability(0.5),
+    **reciprocity(0.5),
     "eps": Option(0.01, probability),
 }
 
@@ -76,7 +101,8 @@ def rename_nodes(stream, A):
 
 @compiled
 def draw_directed_graph(stream, p, A):
-    mersenne.bernoulli(stream, choose(stream, p), A)
+    if p.shape[0] > 0:
+        mersenne.bernoulli(stream, choose(stream, p), A)
 
 
 @compiled
@@ -124,14 +150,14 @@ def draw_communities(stream, k, p, eps, A):
 
     No edge leads from a later community to an earlier one, so that no two become one component.
     """
-    density = choose(stream, p)
-    bounds = np.arange(k + 1) * (A.shape[0] // k)
-    bounds[k] = A.shape[0]
-    for c in range(k):
-        start, end = bounds[c], bounds[c + 1]
-        community = np.empty((end - start, end - start))
-        mersenne.bernoulli(stream, density, community)
-        A[start:end, start:end] = community
+    bounds = community_bounds(A.shape[0], k)
+    if p.shape[0] > 0:
+        density = choose(stream, p)
+        for c in range(k):
+            start, end = bounds[c], bounds[c + 1]
+            community = np.empty((end - start, end - start))
+            mersenne.bernoulli(stream, density, community)
+            A[start:end, start:end] = community
     toggled = np.empty(A.shape)
     mersenne.bernoulli(stream, eps, toggled)
     for start in bounds[:-1]:
@@ -152,7 +178,7 @@ def adjacency(A, adj):
     """adj_ij = 1 where there is an edge, and on the diagonal."""
     for i in range(A.shape[0]):
         for j in range(A.shape[0]):
-            adj[i, j] = A[i, j] != 0 or i == j
+            adj[i, j] = (A[i, j] != 0) | (i == j)
 
 
 @compiled

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,22 +11,44 @@ from algoscope.tasks.errors import unknown_name
 Check = Callable[[str, Any, int], Any]
 """(option name, value given, problem size) -> the value in the sampler's terms, or ValueError."""
 
+OF_ALL_TASKS = ("truncate_decimals",)
+"""Options that concern no sampler: they are applied to what it drew."""
+
+
+class Condition(NamedTuple):
+    """The values of another option with which an option means something."""
+
+    option: str
+    values: tuple[str, ...]
+
 
 @dataclasses.dataclass(frozen=True)
 class Option:
     default: Any
     check: Check
+    condition: Condition | None = None
 
 
 def resolve(task: str, options: Mapping[str, Option], given: Mapping[str, Any], size: int) -> dict:
     """The values of all options of a task, checked."""
     for name in given:
         if name not in options:
-            raise ValueError(unknown_name(f"option of {task}", name, options))
-    return {
+            raise ValueError(unknown_name(f"option of {task}", name, [*options, *OF_ALL_TASKS]))
+    values = {
         name: option.check(name, given.get(name, option.default), size)
         for name, option in options.items()
     }
+    for name in given:
+        condition = options[name].condition
+        if condition is None:
+            continue
+        other = given.get(condition.option, options[condition.option].default)
+        if other not in condition.values:
+            raise ValueError(
+                f"{name}: got {given[name]!r} with {condition.option}={other!r}, "
+                f"needed {condition.option}={' or '.join(map(repr, condition.values))}"
+            )
+    return values
 
 
 def _number(name, value):
@@ -57,7 +79,8 @@ def probability(name, value, size):
 
 def probabilities(name, value, size):
     """One probability or several to choose from: float64 [choices]."""
-    values = value if isinstance(value, (list, tuple, np.ndarray)) else (value,)
+    several = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim)
+    values = value if several else (value,)
     if len(values) == 0:
         raise ValueError(f"{name}: got an empty list, needed at least one probability")
     return np.array([probability(name, v, size) for v in values])

@@ -5,7 +5,9 @@ record a step is to copy that array as the next row. Afterwards `dense` spreads 
 padded array per feature.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +15,18 @@ from algoscope.tasks.compilation import cached
 from algoscope.tasks.features import Feature
 
 _WORD = 8
+
+
+class _Place(NamedTuple):
+    """Where a feature's register lies in a row, and the form in which it leaves it."""
+
+    dtype: np.dtype
+    first: int
+    """The register's first element, in a row read as `dtype`."""
+    length: int
+    dense_dtype: np.dtype
+    dense_shape: tuple[int, ...]
+    one_hot: bool
 
 
 class Registers:
@@ -26,38 +40,38 @@ class Registers:
     """Each feature's register: a view into `words`."""
 
     def __init__(self, features: Sequence[Feature], nodes: int):
-        self.features = tuple(features)
-        self.nodes = nodes
-        self._spans: dict[str, slice] = {}
+        places = {}
         end = 0
         # Wide types first, so that every register is aligned.
-        for feature in sorted(features, key=lambda f: -f.register_dtype.itemsize):
-            bytes_needed = feature.register_dtype.itemsize * int(
-                np.prod(feature.register_shape(nodes))
-            )
-            self._spans[feature.name] = slice(end, end + bytes_needed)
-            end += bytes_needed
+        for f in sorted(features, key=lambda f: -f.register_dtype.itemsize):
+            dtype, length = f.register_dtype, math.prod(f.register_shape(nodes))
+            dense_shape = f.dense_shape(nodes)
+            first = end // dtype.itemsize
+            places[f.name] = _Place(dtype, first, length, f.dense_dtype, dense_shape, f.one_hot)
+            end += dtype.itemsize * length
+        self._places = {f.name: places[f.name] for f in features}
         self.words = np.zeros(-(-end // _WORD), np.int64)
-        scalars = sum(span.stop - span.start for span in self._spans_of(np.dtype(np.float64)))
-        self.scalars = self.words[: scalars // _WORD].view(np.float64)
-        self.views = {f.name: self._column(self.words, f) for f in self.features}
+        scalars = sum(place.length for place in places.values() if place.dtype == np.float64)
+        self.scalars = self.words[:scalars].view(np.float64)
+        self.views = {}
+        for f in features:
+            dtype, first, length, *_ = places[f.name]
+            register = self.words.view(dtype)[first : first + length]
+            self.views[f.name] = register.reshape(f.register_shape(nodes))
 
-    def _spans_of(self, dtype: np.dtype) -> list[slice]:
-        return [self._spans[f.name] for f in self.features if f.register_dtype == dtype]
-
-    def _column(self, words: np.ndarray, feature: Feature) -> np.ndarray:
-        octets = words.view(np.uint8)[..., self._spans[feature.name]]
-        shape = (*words.shape[:-1], *feature.register_shape(self.nodes))
-        return octets.view(feature.register_dtype).reshape(shape)
-
-    def dense(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """rows [count, width] -> each feature's dense array [count, ...]."""
-        starts = np.arange(len(rows) + 1)
-        padded = self.dense_traces(rows, starts, 1)
-        return {name: array[:, 0] for name, array in padded.items()}
+    def dense(
+        self, rows: np.ndarray, empty: Callable[..., np.ndarray] = np.empty
+    ) -> dict[str, np.ndarray]:
+        """rows [count, width] -> each feature's dense array [count, ...], made by `empty`."""
+        traces = self.dense_traces(rows, np.arange(len(rows) + 1), 1, empty)
+        return {name: array[:, 0] for name, array in traces.items()}
 
     def dense_traces(
-        self, rows: np.ndarray, starts: np.ndarray, steps: int
+        self,
+        rows: np.ndarray,
+        starts: np.ndarray,
+        steps: int,
+        empty: Callable[..., np.ndarray] = np.empty,
     ) -> dict[str, np.ndarray]:
         """rows [total, width] -> each feature's dense array [count, steps, ...], padded with zeros.
 
@@ -65,35 +79,42 @@ class Registers:
         """
         count = len(starts) - 1
         arrays = {}
-        for feature in self.features:
-            values = self._column(rows, feature).reshape(len(rows), -1)
-            shape = (count, steps, *feature.dense_shape(self.nodes))
-            array = np.zeros(shape, feature.dense_dtype)
-            if feature.one_hot:
-                _spread_one_hot(values, starts, array.reshape(count, steps, values.shape[1], -1))
+        for name, place in self._places.items():
+            array = empty((count, steps, *place.dense_shape), place.dense_dtype)
+            values = rows.view(place.dtype)
+            if place.one_hot:
+                out = array.reshape(count, steps, place.length, -1)
+                _spread_one_hot(values, place.first, starts, out)
             else:
-                _spread(values, starts, array.reshape(count, steps, values.shape[1]))
-            arrays[feature.name] = array
+                _spread(values, place.first, starts, array.reshape(count, steps, -1))
+            arrays[name] = array
         return arrays
 
 
 @cached
-def _spread(values, starts, out):
-    """values [total, m] -> out [count, steps, m]"""
+def _spread(values, first, starts, out):
+    """values [total, any], read from `first` on -> out [count, steps, length]"""
     for b in range(out.shape[0]):
-        for t in range(starts[b + 1] - starts[b]):
-            for i in range(out.shape[2]):
-                out[b, t, i] = values[starts[b] + t, i]
+        length = starts[b + 1] - starts[b]
+        for t in range(length):
+            row, to = values[starts[b] + t, first:], out[b, t]
+            for i in range(to.shape[0]):
+                to[i] = row[i]
+        out[b, length:] = 0
 
 
 @cached
-def _spread_one_hot(codes, starts, out):
-    """codes [total, m] -> out [count, steps, m, classes]; the code ~k is a masked class k."""
+def _spread_one_hot(codes, first, starts, out):
+    """codes [total, any], read from `first` on -> out [count, steps, length, classes]
+
+    The code ~k is a masked class k.
+    """
+    out[:] = 0
     for b in range(out.shape[0]):
         for t in range(starts[b + 1] - starts[b]):
-            for i in range(out.shape[2]):
-                code = codes[starts[b] + t, i]
-                if code >= 0:
-                    out[b, t, i, code] = 1
+            row, to = codes[starts[b] + t, first:], out[b, t]
+            for i in range(to.shape[0]):
+                if row[i] >= 0:
+                    to[i, row[i]] = 1
                 else:
-                    out[b, t, i, ~code] = -1
+                    to[i, ~row[i]] = -1

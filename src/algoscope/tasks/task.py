@@ -37,6 +37,10 @@ class Task:
     """The number of nodes of a problem of the given size, with the options given."""
     evaluation_multiplier: int = 1
     """How many times 32 samples the canonical val and test splits have."""
+    needs: tuple[Callable, ...] = ()
+    """What a user's own problem has to be: see `needs`."""
+    variant_of: str | None = None
+    """The task of CLRS-30 that this is another form of; None for those of CLRS-30 themselves."""
 
     @functools.cached_property
     def features(self) -> tuple[Feature, ...]:

@@ -1,5 +1,6 @@
 """Breadth-first search."""
 
+from algoscope.tasks import needs
 from algoscope.tasks.compilation import compiled, record
 from algoscope.tasks.graphs import (
     adjacency,
@@ -35,9 +36,31 @@ def breadth_first_search(trace, pos, s, A, adj, reach_h, pi_h, pi):
     pi[:] = pi_h
 
 
-bfs = Task(
-    "bfs",
-    """
+@compiled
+def reach_one_by_one(trace, pos, s, A, adj, reach_h, pi_h, pi):
+    """Breadth-first search, a newly reached node a step: the same tree in a longer trace."""
+    positions(pos)
+    adjacency(A, adj)
+    n = A.shape[0]
+    start_at_self(pi_h)
+    reach_h[s[0]] = 1
+    record(trace)
+    found = True
+    while found:
+        found = False
+        level = reach_h.copy()
+        for i in range(n):
+            if level[i]:
+                for j in range(n):
+                    if A[i, j] > 0 and not reach_h[j]:
+                        reach_h[j] = 1
+                        pi_h[j] = i
+                        found = True
+                        record(trace)
+    pi[:] = pi_h
+
+
+_FEATURES = """
     pos      input   node  scalar
     s        input   node  mask_one
     A        input   edge  scalar  whole
@@ -45,8 +68,23 @@ bfs = Task(
     pi       output  node  pointer
     reach_h  hint    node  mask
     pi_h     hint    node  pointer
-    """,
+    """
+
+bfs = Task(
+    "bfs",
+    _FEATURES,
     draw_graph_and_source,
     breadth_first_search,
     options=edge_probability(0.5),
+    needs=(needs.unweighted,),
+)
+
+bfs_sequential = Task(
+    "bfs_sequential",
+    _FEATURES,
+    draw_graph_and_source,
+    reach_one_by_one,
+    options=edge_probability(0.5),
+    needs=(needs.unweighted,),
+    variant_of="bfs",
 )

@@ -6,6 +6,7 @@ subtree by one edge that is not in the tree (Hopcroft and Tarjan, 1973).
 
 import numpy as np
 
+from algoscope.tasks import needs
 from algoscope.tasks.algorithms.depth_first import (
     DISCOVER,
     FINISH,
@@ -29,7 +30,7 @@ from algoscope.tasks.task import Task
 def walk_with_low(A, pi, d, f, low, color, s_prev, s, u, v, s_last, time):
     """The events of `walk`, but for edges back to the parent, with pi, d, f and low kept."""
     start_at_self(pi)
-    for event in walk(A, np.arange(A.shape[0]), color, s_prev, s, u, v, s_last):
+    for event in walk(A, np.arange(A.shape[0]), color, s_prev, s, u, v, s_last, True):
         node, neighbour = u[0], v[0]
         stamp(event, u, d, f, time)
         if event == DISCOVER:
@@ -111,6 +112,7 @@ articulation_points = Task(
     draw_graph,
     find_articulation_points,
     options=edge_probability(0.2),
+    needs=(needs.unweighted, needs.undirected),
 )
 
 bridges = Task(
@@ -136,4 +138,5 @@ bridges = Task(
     draw_graph,
     find_bridges,
     options=edge_probability(0.2),
+    needs=(needs.unweighted, needs.undirected),
 )

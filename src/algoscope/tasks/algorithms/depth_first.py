@@ -7,9 +7,11 @@ on it to the one below.
 
 import numpy as np
 
+from algoscope.tasks import needs
 from algoscope.tasks.compilation import compiled, order, record
 from algoscope.tasks.graphs import (
     COMMUNITIES,
+    DIRECTED,
     WEIGHTS,
     adjacency,
     draw_acyclic_graph,
@@ -27,13 +29,14 @@ SOURCE, DISCOVER, TREE_EDGE, OTHER_EDGE, FINISH = range(5)
 
 
 @compiled
-def walk(A, sources, color, s_prev, s, u, v, s_last):
+def walk(A, sources, color, s_prev, s, u, v, s_last, other_edges=False):
     """Walks depth first from each white source in turn, and yields the events on the way.
 
     SOURCE      the walk starts anew at s, which is still white
     DISCOVER    u is grey and visited for the first time
     TREE_EDGE   from u to v, which was white, is grey now and will be visited next
-    OTHER_EDGE  from u to v, which was not white; seen again after each return to u
+    OTHER_EDGE  from u to v, which was not white; seen again after each return to u, and only
+                if `other_edges` are asked for
     FINISH      u is black: no neighbour of it is white
     """
     color[:] = WHITE
@@ -55,7 +58,8 @@ def walk(A, sources, color, s_prev, s, u, v, s_last):
                         s_last[0] = neighbour
                         yield TREE_EDGE
                         break
-                    yield OTHER_EDGE
+                    if other_edges:
+                        yield OTHER_EDGE
             if s_last[0] != u[0]:
                 u[0] = s_last[0]
                 yield DISCOVER
@@ -70,7 +74,7 @@ def walk(A, sources, color, s_prev, s, u, v, s_last):
 @compiled
 def recolors(event, s, u):
     """Did the event change a colour, or the source? A node on a tree edge is discovered grey."""
-    return event != OTHER_EDGE and (event != DISCOVER or u[0] == s[0])
+    return event != DISCOVER or u[0] == s[0]
 
 
 @compiled
@@ -92,9 +96,19 @@ def depth_first_search(trace, pos, A, adj, pi_h, color, d, f, s_prev, s, u, v, s
         stamp(event, u, d, f, time)
         if event == TREE_EDGE:
             pi_h[v[0]] = u[0]
-        if event != OTHER_EDGE:
-            record(trace)
+        record(trace)
     pi[:] = pi_h
+
+
+@compiled
+def depth_first_search_in_brief(trace, pos, A, adj, pi_h, color, pi):
+    """Depth-first search step by step as ever, with its stack, edges and times left out."""
+    n = A.shape[0]
+    d, f, time = np.zeros(n), np.zeros(n), np.zeros(1)
+    s_prev, ends = np.zeros(n, np.int32), np.zeros((4, 1), np.int32)
+    depth_first_search(
+        trace, pos, A, adj, pi_h, color, d, f, s_prev, ends[0], ends[1], ends[2], ends[3], time, pi
+    )
 
 
 @compiled
@@ -164,8 +178,7 @@ def kosaraju(
     start_at_self(scc_id_h)
     for event in walk(A, np.arange(A.shape[0]), color, s_prev, s, u, v, s_last):
         stamp(event, u, d, f, time)
-        if event != OTHER_EDGE:
-            record(trace)
+        record(trace)
     phase[0] = 1
     for event in walk(A.T, order(-f), color, s_prev, s, u, v, s_last):
         if event == DISCOVER:
@@ -197,7 +210,25 @@ dfs = Task(
     """,
     draw_directed_graph,
     depth_first_search,
-    options=edge_probability(0.5),
+    options=DIRECTED,
+    needs=(needs.unweighted,),
+)
+
+dfs_simplified = Task(
+    "dfs_simplified",
+    """
+    pos    input   node  scalar
+    A      input   edge  scalar  whole
+    adj    input   edge  mask
+    pi     output  node  pointer
+    pi_h   hint    node  pointer
+    color  hint    node  categorical 3
+    """,
+    draw_directed_graph,
+    depth_first_search_in_brief,
+    options=DIRECTED,
+    needs=(needs.unweighted,),
+    variant_of="dfs",
 )
 
 topological_sort = Task(
@@ -220,6 +251,7 @@ topological_sort = Task(
     draw_acyclic_graph,
     topological_ordering,
     options=edge_probability(0.5),
+    needs=(needs.unweighted, needs.acyclic),
 )
 
 dag_shortest_paths = Task(
@@ -245,6 +277,7 @@ dag_shortest_paths = Task(
     draw_weighted_acyclic_graph_and_source,
     shortest_paths_in_order,
     options=edge_probability(0.5) | WEIGHTS,
+    needs=(needs.acyclic,),
 )
 
 strongly_connected_components = Task(
@@ -271,4 +304,5 @@ strongly_connected_components = Task(
     kosaraju,
     options=COMMUNITIES,
     smallest=4,
+    needs=(needs.unweighted,),
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from algoscope.tasks import mersenne
+from algoscope.tasks import mersenne, needs
 from algoscope.tasks.compilation import compiled, record
 from algoscope.tasks.graphs import positions
 from algoscope.tasks.options import RANGE, Option, integer
@@ -154,6 +154,7 @@ matrix_chain_order = Task(
     draw_dimensions,
     order_matrix_chain,
     options=RANGE,
+    needs=(needs.positive_dimensions,),
 )
 
 lcs_length = Task(
@@ -190,4 +191,5 @@ optimal_bst = Task(
     draw_search_probabilities,
     build_search_tree,
     nodes=lambda size, given: size + 1,
+    needs=(needs.not_negative_probabilities,),
 )

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from algoscope.tasks import mersenne
+from algoscope.tasks import mersenne, needs
 from algoscope.tasks.compilation import cached, compiled, order, record
 from algoscope.tasks.graphs import positions, start_at_self
 from algoscope.tasks.options import RANGE, Option, integer, number, positive
@@ -142,7 +142,7 @@ def draw_segments(stream, low, high, x, y):
     """Two segments that cross with probability one half."""
     if low == high:
         raise ValueError("high: got the value of low, needed another, or no segments ever cross")
-    crossing = np.empty(1, np.int8)
+    crossing = np.empty(1)
     mersenne.bernoulli(stream, 0.5, crossing)
     while True:
         mersenne.uniform(stream, low, high, x)
@@ -210,6 +210,7 @@ segments_intersect = Task(
     options=RANGE,
     nodes=lambda size, given: 4,
     evaluation_multiplier=64,
+    needs=(needs.two_segments,),
 )
 
 _DISK = {
@@ -239,6 +240,7 @@ graham_scan = Task(
     draw_disk,
     scan_by_angle,
     options=_DISK,
+    needs=(needs.no_three_on_a_line,),
 )
 
 jarvis_march = Task(
@@ -259,4 +261,5 @@ jarvis_march = Task(
     draw_disk,
     wrap,
     options=_DISK,
+    needs=(needs.no_three_on_a_line,),
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from algoscope.tasks import mersenne
+from algoscope.tasks import mersenne, needs
 from algoscope.tasks.compilation import compiled, order, record
 from algoscope.tasks.graphs import positions
 from algoscope.tasks.options import RANGE, Option, integer
@@ -78,6 +78,7 @@ activity_selector = Task(
     draw_activities,
     select_activities,
     options=RANGE,
+    needs=(needs.starts_before_finishes,),
 )
 
 task_scheduling = Task(
@@ -95,4 +96,5 @@ task_scheduling = Task(
     draw_tasks,
     schedule_tasks,
     options={"max_deadline": Option(None, _deadline)} | RANGE,
+    needs=(needs.whole_deadlines,),
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from algoscope.tasks import mersenne
+from algoscope.tasks import mersenne, needs
 from algoscope.tasks.algorithms.sorting import partition
 from algoscope.tasks.compilation import compiled, record
 from algoscope.tasks.graphs import positions
@@ -102,6 +102,7 @@ binary_search = Task(
     halve_range,
     options=RANGE,
     evaluation_multiplier=64,
+    needs=(needs.sorted_keys,),
 )
 
 quickselect = Task(

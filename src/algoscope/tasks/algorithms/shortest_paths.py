@@ -1,6 +1,7 @@
 """Shortest paths in weighted graphs, and the priority queue that Prim's algorithm shares."""
 
-from algoscope.tasks.compilation import compiled, record
+from algoscope.tasks import needs
+from algoscope.tasks.compilation import compiled, order, record
 from algoscope.tasks.graphs import (
     UNDIRECTED_WEIGHTS,
     adjacency,
@@ -12,14 +13,30 @@ from algoscope.tasks.graphs import (
 )
 from algoscope.tasks.task import Task
 
+_OUTSIDE = 1e9
+"""What is added to the keys of nodes outside the queue."""
+
 
 @compiled
 def extract_min(key, in_queue):
-    """Takes the node of smallest key out of the queue, which has one, and returns it."""
+    """Takes the node of smallest key out of the queue, which has one, and returns it.
+
+    Of several, the one that comes first if numpy sorts all nodes, those outside the queue last:
+    dm-clrs's choice.
+    """
     least = -1
+    tied = False
     for v in range(key.shape[0]):
-        if in_queue[v] and (least < 0 or key[v] < key[least]):
-            least = v
+        if in_queue[v]:
+            if least < 0 or key[v] < key[least]:
+                least = v
+                tied = False
+            elif key[v] == key[least]:
+                tied = True
+    if tied:
+        first = order(key + (1 - in_queue) * _OUTSIDE)[0]
+        if in_queue[first]:  # always, with keys below _OUTSIDE
+            least = first
     in_queue[least] = 0
     return least
 
@@ -56,7 +73,7 @@ def trace_bellman_ford(trace, pos, s, A, adj, pi_h, d, msk, pi):
                         d[v] = length
                         pi_h[v] = u
                     msk[v] = 1
-        if (d == before).all():
+        if (d == before).all() and (msk == reached).all():
             break
     pi[:] = pi_h
 
@@ -122,6 +139,7 @@ bellman_ford = Task(
     draw_weighted_graph_and_source,
     trace_bellman_ford,
     options=_OPTIONS,
+    needs=(needs.no_negative_cycle_from_source,),
 )
 
 dijkstra = Task(
@@ -141,6 +159,7 @@ dijkstra = Task(
     draw_weighted_graph_and_source,
     trace_dijkstra,
     options=_OPTIONS,
+    needs=(needs.not_negative_weights,),
 )
 
 floyd_warshall = Task(
@@ -158,4 +177,5 @@ floyd_warshall = Task(
     draw_weighted_graph,
     trace_floyd_warshall,
     options=_OPTIONS,
+    needs=(needs.no_negative_cycle,),
 )

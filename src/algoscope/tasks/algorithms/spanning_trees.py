@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from algoscope.tasks import needs
 from algoscope.tasks.algorithms.shortest_paths import extract_min, lower_keys
 from algoscope.tasks.compilation import compiled, order, record
 from algoscope.tasks.graphs import (
@@ -103,6 +104,7 @@ mst_kruskal = Task(
     draw_weighted_graph,
     kruskal,
     options=edge_probability(0.2) | UNDIRECTED_WEIGHTS,
+    needs=(needs.undirected, needs.positive_weights),
 )
 
 mst_prim = Task(
@@ -122,4 +124,5 @@ mst_prim = Task(
     draw_weighted_graph_and_source,
     prim,
     options=edge_probability(0.5) | UNDIRECTED_WEIGHTS,
+    needs=(needs.undirected,),
 )

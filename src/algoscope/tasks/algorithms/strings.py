@@ -3,7 +3,7 @@
 The answer is a node of the haystack, or the needle's first node if there is no match.
 """
 
-from algoscope.tasks import mersenne
+from algoscope.tasks import mersenne, needs
 from algoscope.tasks.compilation import compiled, record
 from algoscope.tasks.graphs import start_at_self
 from algoscope.tasks.options import Option, integer
@@ -132,6 +132,7 @@ naive_string_matcher = Task(
     options=_OPTIONS,
     smallest=_SMALLEST,
     evaluation_multiplier=64,
+    needs=(needs.needle_in_haystack,),
 )
 
 kmp_matcher = Task(
@@ -157,4 +158,5 @@ kmp_matcher = Task(
     options=_OPTIONS,
     smallest=_SMALLEST,
     evaluation_multiplier=64,
+    needs=(needs.needle_in_haystack,),
 )

@@ -1,0 +1,160 @@
+"""Batches in the forms of other libraries: networkx, PyTorch Geometric, Hugging Face datasets.
+
+None of them is needed to export but networkx to make its graphs; the rest are numpy arrays and
+plain Python values.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from algoscope.tasks.batch import Batch
+from algoscope.tasks.features import Feature, Kind, Location, Stage
+
+if TYPE_CHECKING:
+    import networkx
+
+_EDGES = ("A", "adj")
+"""The input features that are the graph itself."""
+
+
+def to_rows(batch: Batch) -> list[dict[str, Any]]:
+    """A dictionary of plain Python values per sample, as `datasets.Dataset.from_list` takes them.
+
+    `task`, `nodes`, `length` (steps), then each feature in nested lists, named after its stage:
+    input_A, hint_pi_h, output_pi. Hints have as many entries as the sample has steps.
+    """
+    rows = []
+    for sample in range(len(batch)):
+        values = _sample(batch, sample)
+        rows.append(
+            {
+                "task": batch.task.name,
+                "nodes": _nodes(batch),
+                "length": int(batch.lengths[sample]),
+                **{_column(f): values[f.name].tolist() for f in batch.features},
+            }
+        )
+    return rows
+
+
+def to_pyg(batch: Batch) -> list[dict[str, Any]]:
+    """A dictionary of numpy arrays per sample, as `torch_geometric.data.Data(**…)` names them.
+
+    - `edge_index` [2, edges]: the edges of the graph and a loop at every node, as in `adj`; all
+      pairs of nodes if the task has no graph or knows more about pairs than whether they are marked
+    - `edge_attr` [edges, columns], `x` [nodes, columns]: the inputs at edges and nodes, float32
+    - every feature, named after its stage (input_A, hint_pi_h, output_pi): [edges, …], [nodes, …],
+      or [1, …] at the graph; hints [edges or nodes or 1, time, …], padded with zeros to the
+      longest sample's steps, so that samples can be collated
+    - `num_nodes`, and `length`, the steps of the sample
+
+    Pointers are numbers of nodes in the sample, also after collating.
+    """
+    features = batch.features
+    inputs = batch.at(Stage.INPUT)
+    dictionaries = []
+    for sample in range(len(batch)):
+        values = _sample(batch, sample, padded=True)
+        edges = np.argwhere(values["adj"] != 0 if _lives_on_edges(batch) else _all_pairs(batch)).T
+        arrays = {f.name: _places_first(f, values[f.name], edges) for f in features}
+        dictionaries.append(
+            {
+                "x": _columns(inputs, Location.NODE, arrays, _nodes(batch)),
+                "edge_index": edges,
+                "edge_attr": _columns(inputs, Location.EDGE, arrays, edges.shape[1]),
+                **{_column(f): arrays[f.name] for f in features},
+                "num_nodes": _nodes(batch),
+                "length": int(batch.lengths[sample]),
+            }
+        )
+    return dictionaries
+
+
+def to_networkx(batch: Batch) -> "list[networkx.Graph]":
+    """A networkx graph per sample, directed unless all its edges go both ways.
+
+    Edges have the attribute `weight`. The features at nodes and edges are attributes by their
+    names, hints as lists over time; all others (at the graph, or about all pairs of nodes) are in
+    `graph.graph`, beside the task's name.
+    """
+    import networkx
+
+    graphs = []
+    for sample in range(len(batch)):
+        values = _sample(batch, sample)
+        weights = values.get("A", np.zeros((_nodes(batch), _nodes(batch))))
+        symmetric = bool((weights == weights.T).all())
+        graph = networkx.Graph() if symmetric else networkx.DiGraph()
+        graph.graph["task"] = batch.task.name
+        graph.add_nodes_from(range(_nodes(batch)))
+        senders, receivers = np.nonzero(weights)
+        for i, j in zip(senders.tolist(), receivers.tolist(), strict=True):
+            graph.add_edge(i, j, weight=weights[i, j].item())
+        for feature in batch.features:
+            if feature.name not in _EDGES:
+                _attach(graph, feature, values[feature.name], _lives_on_edges(batch))
+        graphs.append(graph)
+    return graphs
+
+
+def _attach(graph: "networkx.Graph", feature: Feature, value: np.ndarray, on_edges: bool) -> None:
+    over_time = feature.stage is Stage.HINT
+    if feature.location is Location.NODE:
+        for i, attributes in graph.nodes.items():
+            attributes[feature.name] = (value[:, i] if over_time else value[i]).tolist()
+    elif feature.location is Location.EDGE and on_edges:
+        for (i, j), attributes in graph.edges.items():
+            attributes[feature.name] = (value[:, i, j] if over_time else value[i, j]).tolist()
+    else:
+        graph.graph[feature.name] = value.tolist()
+
+
+def _nodes(batch: Batch) -> int:
+    return next(
+        batch.inputs[f.name].shape[1] for f in batch.at(Stage.INPUT) if f.location is Location.NODE
+    )
+
+
+def _all_pairs(batch: Batch) -> np.ndarray:
+    return np.ones((_nodes(batch), _nodes(batch)), bool)
+
+
+def _lives_on_edges(batch: Batch) -> bool:
+    """Are the features at edges about edges of the graph, and not about all pairs of nodes?"""
+    at_edges = [f for f in batch.features if f.location is Location.EDGE]
+    return "adj" in batch.inputs and all(
+        f.stage is Stage.INPUT or f.kind is Kind.MASK for f in at_edges
+    )
+
+
+def _column(feature: Feature) -> str:
+    return f"{feature.stage}_{feature.name}"
+
+
+def _sample(batch: Batch, sample: int, padded: bool = False) -> dict[str, np.ndarray]:
+    """Each feature of one sample; hints [time, …]."""
+    steps = None if padded else int(batch.lengths[sample])
+    return {
+        **{name: array[sample] for name, array in batch.inputs.items()},
+        **{name: array[sample, :steps] for name, array in batch.hints.items()},
+        **{name: array[sample] for name, array in batch.outputs.items()},
+    }
+
+
+def _places_first(feature: Feature, value: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """The value as [edges or nodes or 1, …]; a hint's time comes second."""
+    over_time = feature.stage is Stage.HINT
+    if feature.location is Location.EDGE:
+        return np.moveaxis(value[:, *edges], 0, 1) if over_time else value[tuple(edges)]
+    if feature.location is Location.NODE:
+        return np.moveaxis(value, 0, 1) if over_time else value
+    return value[None]
+
+
+def _columns(
+    inputs: tuple[Feature, ...], location: Location, arrays: dict[str, np.ndarray], places: int
+) -> np.ndarray:
+    """The inputs at that location side by side: float32 [places, columns]."""
+    parts = [arrays[f.name].reshape(places, -1) for f in inputs if f.location is location]
+    return np.concatenate([np.empty((places, 0)), *parts], axis=1).astype(np.float32)

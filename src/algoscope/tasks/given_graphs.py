@@ -1,0 +1,168 @@
+"""A user's own graph, in whatever form they have it, as an adjacency matrix.
+
+| form                                   | read as                                               |
+|----------------------------------------|-------------------------------------------------------|
+| networkx graph                         | edge attribute `weight` (1 where there is none)       |
+| numpy array or nested list [n, n]      | adjacency matrix, 0 for no edge                       |
+| scipy sparse matrix [n, n]             | the same; what is stored is an edge                   |
+| `edge_index` [2, edges] or a pair      | senders and receivers, with `edge_weight`, `num_nodes` |
+
+A 2 x 2 array could be either of two forms: it is read as a matrix, and as edges if it is given as
+`edge_index=` or as a tuple. Neither networkx nor scipy is imported: their objects are recognised
+by what they offer.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+NAMES = ("graph", "edge_index", "edge_weight", "num_nodes")
+
+
+class Graph(NamedTuple):
+    A: np.ndarray
+    """float64 [n, n]: the weight of the edge from row to column, 0 for no edge."""
+    labels: list[Hashable]
+    """The user's name of each node."""
+
+
+class _Edges(NamedTuple):
+    senders: np.ndarray
+    receivers: np.ndarray
+    weights: np.ndarray
+    labels: list[Hashable]
+
+
+def read_graph(given: Mapping[str, Any], weighted: bool) -> Graph:
+    """The graph among the inputs given, its weights made 1 if the task has none."""
+    edges = _read_edges(given, weighted)
+    nodes = len(edges.labels)
+    if nodes == 0:
+        raise ValueError("graph: got no nodes, needed at least 1")
+    weights = edges.weights
+    for value, edge in _first(edges, weights, ~np.isfinite(weights)):
+        raise ValueError(f"weights: got {value} on the edge {edge}, needed a finite number")
+    if not weighted:
+        weights = np.ones(len(weights))
+    for value, edge in _first(edges, weights, weights == 0):
+        raise ValueError(
+            f"weights: got {value} on the edge {edge}, needed another, as 0 stands for no edge"
+        )
+    A = np.zeros((nodes, nodes))
+    A[edges.senders, edges.receivers] = weights
+    kept = A[edges.senders, edges.receivers]
+    for value, edge in _first(edges, weights, kept != weights):
+        raise ValueError(f"weights: got {value} and another on the edge {edge}, needed one")
+    return Graph(A, edges.labels)
+
+
+def _read_edges(given: Mapping[str, Any], weighted: bool) -> _Edges:
+    graph, edge_index = given.get("graph"), given.get("edge_index")
+    details = [name for name in ("edge_weight", "num_nodes") if given.get(name) is not None]
+    if (graph is None) == (edge_index is None):
+        raise ValueError(
+            f"graph: got {'none' if graph is None else 'both a graph and an edge_index'}, needed a "
+            "networkx graph, an adjacency matrix, a scipy sparse matrix or an edge_index"
+        )
+    if edge_index is None and not details:
+        if hasattr(graph, "nodes") and hasattr(graph, "edges"):
+            return _from_networkx(graph, weighted)
+        if hasattr(graph, "tocoo"):
+            return _from_sparse(graph)
+        if not isinstance(graph, tuple) and _is_square(matrix := _array("graph", graph)):
+            return _from_matrix(matrix)
+    if hasattr(graph, "edges") or hasattr(graph, "tocoo"):
+        raise ValueError(f"{details[0]}: got it beside a graph, needed an edge_index with it")
+    ends = _array("edge_index", graph if edge_index is None else edge_index)
+    return _from_edge_index(ends, given.get("edge_weight"), given.get("num_nodes"))
+
+
+def _first(edges: _Edges, weights: np.ndarray, where: np.ndarray) -> Iterator[tuple[float, str]]:
+    """The weight and the name of the first edge where that is true, if there is one."""
+    for edge in np.flatnonzero(where)[:1]:
+        sender, receiver = edges.labels[edges.senders[edge]], edges.labels[edges.receivers[edge]]
+        yield float(weights[edge]), f"from {sender!r} to {receiver!r}"
+
+
+def _from_networkx(graph: Any, weighted: bool) -> _Edges:
+    labels = list(graph.nodes)
+    numbers = {label: i for i, label in enumerate(labels)}
+    ends, weights = [], []
+    for sender, receiver, weight in graph.edges(data="weight", default=1):
+        if weighted:
+            try:
+                weights.append(float(weight))
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"weights: got {weight!r} on the edge from {sender!r} to {receiver!r}, "
+                    "needed a number"
+                ) from None
+        else:
+            weights.append(1.0)
+        ends.append((numbers[sender], numbers[receiver]))
+    pairs = np.array(ends, np.int64).reshape(-1, 2)
+    values = np.array(weights)
+    if not graph.is_directed():
+        pairs, values = np.concatenate([pairs, pairs[:, ::-1]]), np.concatenate([values, values])
+    return _Edges(pairs[:, 0], pairs[:, 1], values, labels)
+
+
+def _from_sparse(matrix: Any) -> _Edges:
+    if not _is_square(matrix):
+        raise ValueError(f"graph: got a sparse matrix {matrix.shape}, needed [n, n]")
+    entries = matrix.tocsr().tocoo()
+    return _Edges(
+        entries.row, entries.col, entries.data.astype(float), list(range(matrix.shape[0]))
+    )
+
+
+def _from_matrix(matrix: np.ndarray) -> _Edges:
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"graph: got a matrix of {matrix.dtype}, needed numbers")
+    senders, receivers = np.nonzero(matrix)
+    return _Edges(
+        senders, receivers, matrix[senders, receivers].astype(float), list(range(len(matrix)))
+    )
+
+
+def _from_edge_index(edge_index: np.ndarray, edge_weight: Any, num_nodes: Any) -> _Edges:
+    if edge_index.ndim != 2 or len(edge_index) != 2:
+        raise ValueError(
+            f"graph: got an array of shape {list(edge_index.shape)}, "
+            "needed an adjacency matrix [n, n] or an edge_index [2, edges]"
+        )
+    if edge_index.size and edge_index.dtype.kind not in "iu":
+        raise ValueError(f"edge_index: got values of type {edge_index.dtype}, needed integers")
+    edge_index = edge_index.astype(np.int64)
+    highest = int(edge_index.max(initial=-1))
+    if num_nodes is None:
+        num_nodes = highest + 1
+    elif isinstance(num_nodes, bool) or not isinstance(num_nodes, (int, np.integer)):
+        raise ValueError(f"num_nodes: got {num_nodes!r}, needed an integer")
+    outside = edge_index[(edge_index < 0) | (edge_index >= num_nodes)]
+    if outside.size:
+        raise ValueError(
+            f"edge_index: got node {outside[0]}, needed nodes from 0 to {num_nodes - 1}"
+        )
+    weights = np.ones(edge_index.shape[1])
+    if edge_weight is not None:
+        given = _array("edge_weight", edge_weight)
+        if given.size != len(weights) or given.dtype.kind not in "biuf":
+            raise ValueError(
+                f"edge_weight: got {list(given.shape)} of {given.dtype}, "
+                f"needed a number for each of the {len(weights)} edges"
+            )
+        weights = given.reshape(-1).astype(float)
+    return _Edges(edge_index[0], edge_index[1], weights, list(range(num_nodes)))
+
+
+def _array(name: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name}: got rows of different lengths, needed an array") from None
+
+
+def _is_square(matrix: Any) -> bool:
+    return len(matrix.shape) == 2 and matrix.shape[0] == matrix.shape[1]
