@@ -37,7 +37,7 @@ from algoscope.programs.language import (
 )
 from algoscope.tasks import Feature, Kind, Location
 
-_INPUT_BOUND = 2.0
+_INPUT_BOUND = 1.25
 """Inputs lie between 0 and this."""
 _POINTER_SHARPNESS = 2.0**20
 _MASK_SHARPNESS = 2.0**10
@@ -49,13 +49,6 @@ class CompileError(ValueError):
     """The program asks for something that the network cannot compute exactly."""
 
 
-class Settings(NamedTuple):
-    sharpness: float = 2.0**22
-    """What the scores of selections are multiplied with."""
-    resolution: float = 2.0**10
-    """The inverse of the smallest difference of positions that comparisons tell apart."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Layout:
     """Where everything stands: channels of encoded nodes and edges, hidden units of terms."""
@@ -63,13 +56,13 @@ class Layout:
     nodes: tuple[str, ...]
     """Node inputs and hints, such as `input.pos`."""
     edges: tuple[str, ...]
-    units: tuple[tuple[str, Term], ...]
-    """(variable, term) of each hidden unit."""
+    units: tuple[tuple[tuple[str, Term], ...], ...]
+    """(variable, term) of each hidden unit, after each round."""
     bounds: dict[str, float]
 
-    def of_variable(self, name: str) -> list[tuple[int, float]]:
-        """The hidden units whose weighted sum is the variable, with the weights."""
-        return [(k, t.coefficient) for k, (n, t) in enumerate(self.units) if n == name]
+    def of_variable(self, name: str, after: int) -> list[tuple[int, float]]:
+        """The hidden units whose weighted sum is the variable after a round, with the weights."""
+        return [(k, t.coefficient) for k, (n, t) in enumerate(self.units[after]) if n == name]
 
     def bound(self, form: Linear) -> float:
         """The largest absolute value that the form can have."""
@@ -93,7 +86,7 @@ class Compiled(NamedTuple):
 
 
 def compile_program(
-    program: GraphProgram, width: int | None = None, settings: Settings = Settings()  # noqa: B008
+    program: GraphProgram, width: int | None = None, sharpness: float = 2.0**22
 ) -> Compiled:
     """The network that runs the program, as narrow as possible or of the given width."""
     layout = lay_out(program)
@@ -102,46 +95,57 @@ def compile_program(
     if width < smallest:
         raise CompileError(f"width: got {width}, needed at least {smallest} for {program.name}")
     network = empty_network(program, width)
-    writer = _Writer(program, layout, width, settings, network)
-    for number, selection in enumerate(program.selections):
-        writer.select(number, selection)
-    for unit, (_, term) in enumerate(layout.units):
-        writer.update(unit, term)
+    writer = _Writer(program, layout, width, sharpness, network)
+    for number in range(len(program.rounds)):
+        writer.write_round(number)
     writer.encode()
     for shown in program.shown:
         writer.show(shown)
-    certificate = certify(program, layout, settings)
+    certificate = certify(program, layout, sharpness)
     return Compiled(networks.with_arrays(network, writer.arrays), certificate)
 
 
 def lay_out(program: GraphProgram) -> Layout:
-    units = [(u.variable, term) for u in program.updates for term in u.terms]
-    shown = [term for s in program.shown for terms in s.classes for term in terms]
-    forms = [t.value + t.guard.unmet + t.guard.excess for t in [t for _, t in units] + shown]
-    for s in program.selections:
+    units = tuple(
+        tuple((u.variable, term) for u in round_.updates for term in u.terms)
+        for round_ in program.rounds
+    )
+    terms = [term for round_units in units for _, term in round_units]
+    terms += [term for s in program.shown for of_class in s.classes for term in of_class]
+    forms = [form for t in terms for form in (t.value, t.guard.unmet, t.guard.excess)]
+    for s in _selections(program):
         forms += [s.score, s.unmet, *s.unmet_hinges, *(hinge.value for hinge in s.hinges)]
     atoms = {atom for form in forms for atom in form.terms if "." in atom.name}
     at_edges = {atom.name for atom in atoms if atom.where.endswith(EDGE)}
     at_nodes = {atom.name for atom in atoms if not atom.where.endswith(EDGE)} | {POSITION}
     bounds = {v.name: v.bound for v in program.variables} | {POSITION: 1.0}
     bounds |= {f"hint.{f.name}": 1.0 for f in tasks.get(program.task).features}
-    return Layout(tuple(sorted(at_nodes)), tuple(sorted(at_edges)), tuple(units), bounds)
+    return Layout(tuple(sorted(at_nodes)), tuple(sorted(at_edges)), units, bounds)
+
+
+def _selections(program: GraphProgram) -> list[Selection]:
+    return [selection for round_ in program.rounds for selection in round_.selections]
 
 
 def smallest_width(program: GraphProgram, layout: Layout) -> int:
     kinds = {f.name: f.kind for f in tasks.get(program.task).features}
     pointers = [len(s.classes[0]) + 1 for s in program.shown if kinds[s.feature] is Kind.POINTER]
-    return max(
-        len(layout.nodes), len(layout.edges), len(layout.units), _head_units(program), *pointers
-    )
+    units = max(len(round_units) for round_units in layout.units)
+    several = _heads(program) > 1
+    attention = 0 if several else _head_units(program)
+    return max(len(layout.nodes), len(layout.edges), units, attention, *pointers)
+
+
+def _heads(program: GraphProgram) -> int:
+    return max(len(round_.selections) for round_ in program.rounds)
 
 
 def _head_units(program: GraphProgram) -> int:
-    return max(2 + len(s.hinges) + len(s.unmet_hinges) for s in program.selections)
+    return max(2 + len(s.hinges) + len(s.unmet_hinges) for s in _selections(program))
 
 
 def empty_network(program: GraphProgram, width: int) -> Network:
-    heads = len(program.selections)
+    heads = _heads(program)
     config = NetworkConfig(
         processor="gatv2_full" if program.everyone else "gatv2",
         width=width,
@@ -150,7 +154,8 @@ def empty_network(program: GraphProgram, width: int) -> Network:
         attention_width=None if heads == 1 else heads * _head_units(program),
         layer_norm=False,
         edge_information=_reads_selected_edges(program),
-        encode_hints=True,
+        rounds=len(program.rounds),
+        shared_rounds=len(program.rounds) == 1,
     )
     return networks.build(tasks.get(program.task), config, key=jax.random.key(0))
 
@@ -158,25 +163,26 @@ def empty_network(program: GraphProgram, width: int) -> Network:
 def _reads_selected_edges(program: GraphProgram) -> bool:
     return any(
         atom.where.endswith(f".{EDGE}")
-        for update in program.updates
+        for round_ in program.rounds
+        for update in round_.updates
         for term in update.terms
         for atom in (term.value + term.guard.unmet).terms
     )
 
 
-def certify(program: GraphProgram, layout: Layout, settings: Settings) -> Certificate:
+def certify(program: GraphProgram, layout: Layout, sharpness: float) -> Certificate:
     """exp underflows in float32 at about -104; a score is exact to its last place, a few times."""
     margins, sizes = [], []
-    for selection in program.selections:
+    for selection in _selections(program):
         penalty = _penalty(selection, layout)
         missed = selection.unmet + sum(selection.unmet_hinges, ZERO)
         largest = layout.bound(_seen(selection.score)) + penalty * layout.bound(missed)
         largest += sum(abs(h.coefficient) * layout.bound(h.value) for h in selection.hinges)
-        margin = 104 / settings.sharpness + 4 * float(np.finfo(np.float32).eps) * largest
+        margin = 104 / sharpness + 4 * float(np.finfo(np.float32).eps) * largest
         margins.append(margin)
         gap = abs(selection.score.terms.get(Atom(OTHER, POSITION), 0.0))
         sizes.append(int(gap / margin) if gap else 2**31)
-    return Certificate(settings.sharpness, max(margins), min(sizes))
+    return Certificate(sharpness, max(margins), min(sizes))
 
 
 def _seen(form: Linear) -> Linear:
@@ -203,24 +209,35 @@ class _Writer:
         program: GraphProgram,
         layout: Layout,
         width: int,
-        settings: Settings,
+        sharpness: float,
         network: Network,
     ):
-        self.program, self.layout, self.width, self.settings = program, layout, width, settings
+        self.program, self.layout, self.width, self.sharpness = program, layout, width, sharpness
         self.arrays = {name: np.zeros(a.shape) for name, a in networks.arrays(network).items()}
         self.features = {f.name: f for f in tasks.get(program.task).features}
 
-    def _add_node(self, array: str, atom_name: str, column: int, c: float, hidden: int) -> None:
-        """Adds c times a node's atom to a column; `hidden` is the row where hidden units start."""
+    def write_round(self, number: int) -> None:
+        several = len(self.program.rounds) > 1
+        self.processor = f"processor.{number}" if several else "processor"
+        self.before = number - 1  # The round before a step's first is the last of the step before.
+        round_ = self.program.rounds[number]
+        self.names = [selection.name for selection in round_.selections]
+        for head, selection in enumerate(round_.selections):
+            self._select(head, selection)
+        for unit, (_, term) in enumerate(self.layout.units[number]):
+            self._update(unit, term)
+
+    def _add_node(self, array: str, atom_name: str, column: int, c: float) -> None:
+        """Adds c times a node's atom, as it was before the round, to a column."""
         if "." in atom_name:
             self.arrays[array][self.layout.nodes.index(atom_name), column] += c
-        for unit, weight in self.layout.of_variable(atom_name):
-            self.arrays[array][hidden + unit, column] += c * weight
+        for unit, weight in self.layout.of_variable(atom_name, self.before):
+            self.arrays[array][self.width + unit, column] += c * weight
 
     def _add_edge(self, array: str, atom_name: str, column: int, c: float) -> None:
         self.arrays[array][self.layout.edges.index(atom_name), column] += c
 
-    def select(self, number: int, selection: Selection) -> None:
+    def _select(self, number: int, selection: Selection) -> None:
         """The head's score: sharpness * (score - penalty * unmet)."""
         penalty = _penalty(selection, self.layout)
         cuts = [(hinge.value, hinge.coefficient) for hinge in selection.hinges]
@@ -230,41 +247,40 @@ class _Writer:
             form -= _seen(value) * (coefficient * _SLOPE / (1 - _SLOPE))
         units = [(form, 1 / (1 + _SLOPE)), (form * -1.0, -1 / (1 + _SLOPE))]
         units += [(value, coefficient / (1 - _SLOPE)) for value, coefficient in cuts]
-        part = self.arrays["processor.head.weight"].shape[0]
+        part = self.arrays[f"{self.processor}.head.weight"].shape[0]
         for unit, (content, weight) in enumerate(units):
-            self.arrays["processor.head.weight"][unit, number] = weight * self.settings.sharpness
+            self.arrays[f"{self.processor}.head.weight"][unit, number] = weight * self.sharpness
             column = number * part + unit
-            self.arrays["processor.receiver.bias"][column] += content.constant
+            self.arrays[f"{self.processor}.receiver.bias"][column] += content.constant
             for atom, c in content.terms.items():
                 if atom.where == EDGE:
-                    self._add_edge("processor.edge.weight", atom.name, column, c)
+                    self._add_edge(f"{self.processor}.edge.weight", atom.name, column, c)
                 else:
                     side = "sender" if atom.where == OTHER else "receiver"
-                    self._add_node(f"processor.{side}.weight", atom.name, column, c, self.width)
+                    self._add_node(f"{self.processor}.{side}.weight", atom.name, column, c)
 
-    def update(self, unit: int, term: Term) -> None:
+    def _update(self, unit: int, term: Term) -> None:
         form = term.value - self._missed(term) * _power_of_two_from(
             max(1.0, self.layout.bound(term.value))
         )
-        names = [s.name for s in self.program.selections]
-        self.arrays["processor.skip.bias"][unit] += form.constant
+        self.arrays[f"{self.processor}.skip.bias"][unit] += form.constant
         for atom, c in form.terms.items():
             name, _, of_edge = atom.where.partition(".")
             if atom.where == OWN:
-                self._add_node("processor.skip.weight", atom.name, unit, c, self.width)
-            elif of_edge:
-                column = names.index(name) * self.width + unit
-                self._add_edge("processor.information.weight", atom.name, column, c)
+                self._add_node(f"{self.processor}.skip.weight", atom.name, unit, c)
+                continue
+            column = self.names.index(name) * self.width + unit
+            if of_edge:
+                self._add_edge(f"{self.processor}.information", atom.name, column, c)
             else:
-                column = names.index(name) * self.width + unit
-                self._add_node("processor.value.weight", atom.name, column, c, self.width)
+                self._add_node(f"{self.processor}.value.weight", atom.name, column, c)
 
     def _missed(self, term: Term) -> Linear:
         """0 where the guard is met, at least 1 elsewhere. With comparisons, whose excess may be
         below 0 where a Bool is not met, the Bools weigh more."""
         if not term.guard.excess.terms:
             return term.guard.unmet
-        resolution = self.settings.resolution
+        resolution = self.program.resolution
         return term.guard.unmet * (2 * resolution) + term.guard.excess * resolution
 
     def encode(self) -> None:
@@ -320,4 +336,7 @@ class _Writer:
         """Reads the state after the step: [encoded nodes, hidden before, hidden after]."""
         self.arrays[f"{name}.bias"][column] += form.constant
         for atom, c in form.terms.items():
-            self._add_node(f"{name}.weight", atom.name, column, c, 2 * self.width)
+            if "." in atom.name:
+                self.arrays[f"{name}.weight"][self.layout.nodes.index(atom.name), column] += c
+            for unit, weight in self.layout.of_variable(atom.name, len(self.layout.units) - 1):
+                self.arrays[f"{name}.weight"][2 * self.width + unit, column] += c * weight

@@ -74,12 +74,17 @@ class _Machine:
         self.at_edges = {name: v for name, v in inputs.items() if self._is_at(name, Location.EDGE)}
         self.positions = inputs["input.pos"]
         count, self.nodes = self.positions.shape
-        self.neighbours = np.broadcast_to(np.eye(self.nodes, dtype=bool), (count,) + (self.nodes,) * 2)
+        self.neighbours = np.broadcast_to(
+            np.eye(self.nodes, dtype=bool), (count,) + (self.nodes,) * 2
+        )
         for feature in batch.task.at(Stage.INPUT):
             self._connect(feature, inputs[f"input.{feature.name}"])
         self.state = {v.name: np.zeros((count, self.nodes)) for v in program.variables}
-        self.hints = {f.name: np.asarray(batch.hints[f.name][:, 0]) for f in batch.task.at(Stage.HINT)}
+        self.hints = {
+            f.name: np.asarray(batch.hints[f.name][:, 0]) for f in batch.task.at(Stage.HINT)
+        }
         self.number = 0
+        self.steps = np.maximum(np.asarray(batch.lengths) - 1, 1)
 
     def _is_at(self, name: str, location: Location) -> bool:
         return self.features[name.partition(".")[2]].location is location
@@ -99,16 +104,17 @@ class _Machine:
         before = self.neighbours
         for name, value in self.hints.items():
             self._connect(self.features[name], value)
-        values = self._own(with_hints=True)
         attention = []
-        for selection in self.program.selections:
-            chosen = self._choose(selection)
-            attention.append(np.eye(self.nodes)[chosen])
-            values |= self._fetch(selection.name, chosen)
+        for round_ in self.program.rounds:
+            values = self._own(with_hints=True)
+            for selection in round_.selections:
+                chosen = self._choose(selection)
+                attention.append(np.eye(self.nodes)[chosen])
+                values |= self._fetch(selection.name, chosen)
+            zero = np.zeros_like(self.positions)
+            self.state = {u.variable: zero + _total(u.terms, values) for u in round_.updates}
+            self._check()
         self.neighbours = before
-        zero = np.zeros_like(self.positions)
-        self.state = {u.variable: zero + _total(u.terms, values) for u in self.program.updates}
-        self._check()
         after = self._own(with_hints=False)
         shown = {s.feature: self._dense(s, after) for s in self.program.shown}
         self.hints = {name: shown[name] for name in self.hints}
@@ -150,8 +156,9 @@ class _Machine:
         }
 
     def _check(self) -> None:
+        """Promises hold until a sample's last step; what follows is padding."""
         for variable in self.program.variables:
-            value = self.state[variable.name]
+            value = self.state[variable.name][self.number < self.steps]
             where = f"{variable.name}, step {self.number}"
             if value.max() > variable.bound + _SLACK or value.min() < -_SLACK:
                 raise BrokenPromise(

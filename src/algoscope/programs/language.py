@@ -18,7 +18,9 @@ inputs, and those of a neighbour that it *selects*; then all variables change to
 
 The text has Python's syntax and is never run as Python: it is parsed, checked, interpreted and
 compiled. `idx` is a node's position (`input.pos`), by which nodes name each other. `hint.NAME` on
-the right is what was shown in the step before; in the first step, the true first hint.
+the right is what was shown in the step before; in the first step, the true first hint. A line
+`then` ends a round and starts another, in which nodes read anew within the same step; a variable
+that a round does not update stays as it is.
 
 Everything is a linear form over *atoms*, cut at zero and under a guard, because that is what one
 round of a graph attention network computes: the values below are its weights in disguise.
@@ -148,13 +150,22 @@ class Shown:
 
 
 @dataclasses.dataclass(frozen=True)
+class Round:
+    """One round of message passing: whom to read, and how every variable changes."""
+
+    selections: tuple[Selection, ...]
+    updates: tuple[Update, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class GraphProgram:
     name: str
     task: str
     text: str
     variables: tuple[Variable, ...]
-    selections: tuple[Selection, ...]
-    updates: tuple[Update, ...]
+    rounds: tuple[Round, ...]
     shown: tuple[Shown, ...]
+    resolution: float
+    """`N` in the text: positions are either equal or at least 1 / N apart."""
     everyone: bool
     """Whether a node can select every node, or only its neighbours and itself."""

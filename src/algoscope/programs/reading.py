@@ -16,6 +16,7 @@ from algoscope.programs.language import (
     GraphProgram,
     Guard,
     Linear,
+    Round,
     Selection,
     Shown,
     Term,
@@ -56,7 +57,9 @@ class _Stop(Exception):
         self.fault = Fault(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1, reason)
 
 
-def parse(name: str, task: str, text: str, *, everyone: bool = False) -> GraphProgram:
+def parse(
+    name: str, task: str, text: str, *, everyone: bool = False, resolution: float = 2.0**10
+) -> GraphProgram:
     """The program that the text says; a ProgramError lists all faults if it says none."""
     text = textwrap.dedent(text).strip("\n")
     try:
@@ -64,12 +67,13 @@ def parse(name: str, task: str, text: str, *, everyone: bool = False) -> GraphPr
     except SyntaxError as error:
         fault = Fault(error.lineno or 1, error.offset or 1, error.msg)
         raise ProgramError(name, [fault]) from None
-    reader = _Reader(tasks.get(task))
+    reader = _Reader(tasks.get(task), resolution)
     for statement in module.body:
         try:
             reader.read(statement)
         except _Stop as stop:
             reader.faults.append(stop.fault)
+    reader.end_round()
     reader.check_completeness(len(text.splitlines()))
     if reader.faults:
         raise ProgramError(name, reader.faults)
@@ -78,9 +82,9 @@ def parse(name: str, task: str, text: str, *, everyone: bool = False) -> GraphPr
         task,
         text,
         tuple(reader.variables.values()),
-        tuple(reader.selections.values()),
-        tuple(reader.updates.values()),
+        tuple(reader.rounds),
         tuple(reader.shown.values()),
+        resolution,
         everyone,
     )
 
@@ -88,16 +92,21 @@ def parse(name: str, task: str, text: str, *, everyone: bool = False) -> GraphPr
 class _Reader:
     """Reads statement by statement; expressions become linear forms, guards and terms."""
 
-    def __init__(self, task: Task):
+    def __init__(self, task: Task, resolution: float):
         self.task = task
+        self.resolution = resolution
         self.features = {f.name: f for f in task.features}
         self.variables: dict[str, Variable] = {}
         self.derived: dict[str, Linear] = {}
         self.selections: dict[str, Selection] = {}
         self.updates: dict[str, Update] = {}
+        self.rounds: list[Round] = []
+        self.updated: set[str] = set()
         self.shown: dict[str, Shown] = {}
         self.faults: list[Fault] = []
-        self.booleans = {f"{f.stage}.{f.name}" for f in task.features if f.kind in _BOOLEAN_KINDS}
+        self.booleans = {
+            f"{f.stage}.{f.name}" for f in task.features if f.kind in _BOOLEAN_KINDS or f.whole
+        }
 
     def read(self, statement: ast.stmt) -> None:
         match statement:
@@ -116,17 +125,21 @@ class _Reader:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._show(target, value)
+            case ast.Expr(value=ast.Name(id="then")):
+                self.end_round()
             case _:
                 raise _Stop(
                     statement,
-                    "needed `name: Type`, `name = …`, `hint.name = …` or `output.name = …`",
+                    "needed `name: Type`, `name = …`, `hint.name = …`, `output.name = …` or `then`",
                 )
 
     def _declare(self, statement, name, annotation):
         match annotation:
             case ast.Name(id="Bool" | "Node" as kind):
                 variable = Variable(name, Type(kind), 1.0)
-            case ast.Call(func=ast.Name(id="Float"), args=[ast.Constant(value=int() | float() as b)]):
+            case ast.Call(
+                func=ast.Name(id="Float"), args=[ast.Constant(value=int() | float() as b)]
+            ):
                 variable = Variable(name, Type.FLOAT, float(b))
             case _:
                 raise _Stop(annotation, f"{name}: needed Bool, Node or Float(its largest value)")
@@ -138,15 +151,14 @@ class _Reader:
 
     def _derive(self, name, value):
         terms = self._terms(value)
-        if any(term.guard != ALWAYS or term.value.constant < 0 for term in terms):
+        if any(term.guard != ALWAYS for term in terms) or _calls_inside(value, "positive"):
             raise _Stop(
                 value,
                 f"{name}: a name for something needs a sum, such as `a or b` of what never holds "
                 "together; declare it as a variable to use `and`, `if` or positive(…)",
             )
         self.derived[name] = sum((term.value * term.coefficient for term in terms), ZERO)
-        if isinstance(value, ast.BoolOp | ast.UnaryOp):
-            self.booleans.add(name)
+        self.booleans.add(name)
 
     def _select(self, name, call):
         if len(call.args) != 1 or any(k.arg != "where" for k in call.keywords):
@@ -156,7 +168,7 @@ class _Reader:
         unmet, unmet_hinges = ZERO, []
         for condition in _conjuncts([k.value for k in call.keywords]):
             if isinstance(condition, ast.Compare):
-                unmet_hinges.append(self._is_edge(condition))
+                unmet_hinges.append(self._missed_by(condition))
             else:
                 unmet += self._guard(condition, selecting=True).unmet
         self.selections[name] = Selection(
@@ -177,21 +189,22 @@ class _Reader:
                 (a, some), (b, more) = self._score(left), self._score(right)
                 more = [Term(h.value, ALWAYS, h.coefficient * sign) for h in more]
                 return a + b * sign, some + more
-            case ast.BinOp(left=ast.Constant(value=factor), op=ast.Mult(), right=right) if _calls(
-                right, "positive"
-            ):
+            case ast.BinOp(left=factor, op=ast.Mult(), right=right) if _calls(right, "positive"):
                 _, [hinge] = self._score(right)
-                return ZERO, [Term(hinge.value, ALWAYS, float(factor))]
+                return ZERO, [Term(hinge.value, ALWAYS, self._number(factor))]
             case ast.Call(func=ast.Name(id="positive"), args=[argument]):
                 return ZERO, [Term(self._linear(argument, selecting=True))]
         return self._linear(node, selecting=True), []
 
-    def _is_edge(self, node: ast.Compare) -> Linear:
-        """A weight is 0, or at least 1 / 32 where there is an edge: max(0, 1 - 32 w) is 1 or 0."""
+    def _missed_by(self, node: ast.Compare) -> Linear:
+        """A form that is above 0, and then at least 1, where the condition is not met. A weight is
+        0, or at least 1 / 32 where there is an edge."""
         match node:
             case ast.Compare(left=left, ops=[ast.Gt()], comparators=[ast.Constant(value=0)]):
                 return ONE - self._linear(left, selecting=True) * _LEAST_WEIGHT_INVERSE
-        raise _Stop(node, "needed a Bool of `other`, or a comparison of the form `edge.A > 0`")
+            case ast.Compare(left=left, ops=[ast.LtE()], comparators=[right]):
+                return self._linear(left, selecting=True) - self._linear(right, selecting=True)
+        raise _Stop(node, "needed a comparison `edge.A > 0`, or `a <= b` of whole numbers")
 
     def _show(self, target, value):
         match target:
@@ -241,19 +254,34 @@ class _Reader:
                 node
             ):
                 sign = 1.0 if isinstance(op, ast.Add) else -1.0
-                subtracted = (t._replace(coefficient=t.coefficient * sign) for t in self._terms(right))
+                subtracted = (
+                    t._replace(coefficient=t.coefficient * sign) for t in self._terms(right)
+                )
                 return self._terms(left) + tuple(subtracted)
-            case ast.BinOp(left=ast.Constant(value=factor), op=ast.Mult(), right=right) if (
-                _is_piecewise(right)
-            ):
+            case ast.BinOp(left=left, op=ast.Mult(), right=right) if _is_piecewise(right):
+                factor = self._number(left)
                 return tuple(
-                    t._replace(coefficient=t.coefficient * float(factor)) for t in self._terms(right)
+                    t._replace(coefficient=t.coefficient * factor) for t in self._terms(right)
                 )
             case ast.Call(func=ast.Name(id="positive"), args=[argument]):
                 return (Term(self._linear(argument)),)
+            case ast.Call(func=ast.Name(id="same"), args=[left, right]):
+                return self._same(self._linear(left) - self._linear(right))
+            case ast.Call(func=ast.Name(id="sure"), args=[argument]):
+                return self._sure(self._linear(argument))
             case ast.Call(func=ast.Name(id="once")):
                 raise _Stop(node, "once(value, when=condition) stands alone, after `variable =`")
         return (Term(self._linear(node)),)
+
+    def _same(self, difference: Linear) -> tuple[Term, ...]:
+        """1 where the difference is 0, and 0 where it is at least 1 / N: a hat of three cuts."""
+        scaled = difference * self.resolution
+        return Term(scaled + ONE), Term(scaled, ALWAYS, -2.0), Term(scaled - ONE)
+
+    def _sure(self, almost: Linear) -> tuple[Term, ...]:
+        """Exactly 0 or 1 from what is within 0.3 of it: 4 (b - 1/2) + 1/2, cut at 0 and at 1."""
+        steep = almost * 4.0 - ONE * 1.5
+        return Term(steep), Term(steep - ONE, ALWAYS, -1.0)
 
     def _guard(self, node: ast.expr, selecting: bool = False) -> Guard:
         match node:
@@ -268,18 +296,26 @@ class _Reader:
                 return Guard(ZERO, self._linear(left) - self._linear(right))
             case ast.Compare():
                 raise _Stop(node, "needed a comparison of the form `a <= b`")
-            case ast.BoolOp(op=ast.Or()):
-                raise _Stop(node, "`or` cannot stand in a condition; name it first: `a = b or c`")
         return Guard(ONE - self._boolean(node, selecting))
 
     def _boolean(self, node: ast.expr, selecting: bool) -> Linear:
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            return sum((self._boolean(value, selecting) for value in node.values), ZERO)
         linear = self._linear(node, selecting)
         if _bare_name(node) not in self.booleans:
             raise _Stop(node, f"{ast.unparse(node)}: needed a Bool, a mask or `not` of one")
         return linear
 
+    def _number(self, node: ast.expr) -> float:
+        linear = self._linear(node)
+        if linear.terms:
+            raise _Stop(node, f"{ast.unparse(node)}: needed a number as a factor")
+        return linear.constant
+
     def _linear(self, node: ast.expr, selecting: bool = False) -> Linear:
         match node:
+            case ast.Name(id="N"):
+                return ONE * self.resolution
             case ast.Constant(value=bool()):
                 raise _Stop(node, "needed a number; a Bool counts as 0 or 1")
             case ast.Constant(value=int() | float() as value):
@@ -321,7 +357,7 @@ class _Reader:
             case [name] if name in self.variables:
                 return read(where, name)
             case [name] if name in self.derived:
-                return self.derived[name].at(where)
+                return self.derived[name] if where == OWN else self.derived[name].at(where)
         if path and path[0] in (OTHER, EDGE, *self.selections):
             here = ", ".join(f"{place}.…" for place in places)
             raise _Stop(node, f"{ast.unparse(node)}: cannot be read here; here one can read {here}")
@@ -339,16 +375,24 @@ class _Reader:
             raise _Stop(node, unknown_name(f"{location} {stage} of {self.task.name}", name, known))
         return read(where, f"{stage}.{name}")
 
+    def end_round(self) -> None:
+        kept = (Update(name, (Term(read(OWN, name)),)) for name in self.variables)
+        updates = {update.variable: update for update in kept} | self.updates
+        self.rounds.append(Round(tuple(self.selections.values()), tuple(updates.values())))
+        self.updated |= set(self.updates)
+        self.updates, self.selections = {}, {}
+
     def check_completeness(self, last_line: int) -> None:
         for name in self.variables:
-            if name not in self.updates:
+            if name not in self.updated:
                 self.faults.append(Fault(last_line, 1, f"{name}: declared and never updated"))
         for feature in self.task.features:
             if feature.stage is not Stage.INPUT and feature.name not in self.shown:
                 reason = f"{feature.stage}.{feature.name}: never shown, and {self.task.name} has it"
                 self.faults.append(Fault(last_line, 1, reason))
-        if not self.selections:
-            self.faults.append(Fault(last_line, 1, "no selection: no node reads another"))
+        if not any(round_.selections for round_ in self.rounds):
+            reason = "no minimum(…) or maximum(…): no node reads another"
+            self.faults.append(Fault(last_line, 1, reason))
 
 
 def _under(guard: Guard, terms: tuple[Term, ...]) -> tuple[Term, ...]:
@@ -356,9 +400,7 @@ def _under(guard: Guard, terms: tuple[Term, ...]) -> tuple[Term, ...]:
 
 
 def _calls(node: ast.expr, *names: str) -> bool:
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
-    )
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
 
 def _calls_inside(node: ast.expr, *names: str) -> bool:
@@ -367,7 +409,7 @@ def _calls_inside(node: ast.expr, *names: str) -> bool:
 
 def _is_piecewise(node: ast.expr) -> bool:
     """Does the expression have cases or cuts inside, so that it is a sum of several terms?"""
-    return _calls_inside(node, "positive") or any(
+    return _calls_inside(node, "positive", "same", "sure") or any(
         isinstance(part, ast.IfExp | ast.BoolOp | ast.Compare) for part in ast.walk(node)
     )
 
