@@ -77,8 +77,8 @@ def main() -> None:
         if step < len(attention):
             parts += matrix(attention[step], left, PANEL + 60)
     parts.append(
-        f'<text x="{GAP}" y="{PANEL + 50}">the algorithm, above; what an untrained GATv2 attends to '
-        "(receiver by sender), below</text>"
+        f'<text x="{GAP}" y="{PANEL + 50}">above, the algorithm; below, what an untrained GATv2 '
+        "attends to (receiver by sender)</text>"
     )
     width = GAP + steps * (PANEL + GAP)
     picture = (

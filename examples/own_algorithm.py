@@ -29,10 +29,10 @@ building, exits = nx.gnp_random_graph(16, 0.1, seed=0, directed=True), [0, 5]
 doors, rooms = nx.to_numpy_array(building), np.arange(16)
 layers = list(nx.bfs_layers(building.reverse(), exits))
 reach, pi = [np.isin(rooms, exits)], [rooms.copy()]
-for near, far in zip(layers, layers[1:], strict=False):
-    reach.append(reach[-1] | np.isin(rooms, far))
+for far in layers[1:]:
     pi.append(pi[-1].copy())
-    pi[-1][far] = [min(set(building[room]) & set(near)) for room in far]
+    pi[-1][far] = [min(door for door in building[room] if reach[-1][door]) for room in far]
+    reach.append(reach[-1] | np.isin(rooms, far))
 inputs = {"pos": rooms / 16, "s": reach[0], "A": doors, "adj": doors}
 hints, outputs = {"reach_h": np.array(reach), "pi_h": np.array(pi)}, {"pi": pi[-1]}
 stages = [{name: value[None] for name, value in of.items()} for of in (inputs, hints, outputs)]

@@ -11,11 +11,11 @@ import clrs
 import jax
 from clrs._src import baselines, processors
 
+from algoscope import programs
 from algoscope.networks import NetworkConfig, dm_clrs
-from algoscope.programs import library
 from algoscope.programs.compiler import compile_program
 
-PROGRAMS = (library.BFS, library.BFS_LOCKED, library.BFS_SELF)
+PROGRAMS = ("bfs", "bfs_locked", "bfs_self")
 WIDTHS = (None, 128)
 COUNT, SIZE, SEED = 32, 64, 3
 
@@ -42,8 +42,8 @@ def main() -> None:
     feedback = sampler.next()
     failed = False
     for width in WIDTHS:
-        for program in PROGRAMS:
-            network = compile_program(program, width).network
+        for name in PROGRAMS:
+            network = compile_program(programs.get(name), width).network
             model = model_of(network.config, spec, feedback)
             parameters = dm_clrs.to_parameters(network)
             shapes, needed = jax.tree.map(lambda a: a.shape, (parameters, dict(model.params)))
@@ -52,7 +52,7 @@ def main() -> None:
             predictions, _ = model.predict(jax.random.PRNGKey(0), feedback.features)
             score = float(clrs.evaluate(feedback.outputs, predictions)["score"])
             failed = failed or score != 1.0
-            print(f"{program.name}, width {network.config.width}: score {score}", flush=True)
+            print(f"{name}, width {network.config.width}: score {score}", flush=True)
     sys.exit(failed)
 
 

@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from algoscope import tasks
-from algoscope.programs import library
+from algoscope import programs, tasks
 from algoscope.programs.language import GraphProgram
+from algoscope.programs.library import wrong
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Kind
 
-LIBRARY = [value for value in vars(library).values() if isinstance(value, GraphProgram)]
+LIBRARY = [programs.get(name) for name in programs.names()]
+WRONG = [value for value in vars(wrong).values() if isinstance(value, GraphProgram)]
+EXACT = [program for program in LIBRARY if program not in WRONG]
 _SCALAR_ERROR = 1e-5
 
 

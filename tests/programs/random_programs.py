@@ -48,7 +48,7 @@ def texts(draw) -> str:
     """The text of a program for `TASK`: five kinds of variables, one or two rounds."""
     rounds = draw(st.integers(1, 2), "rounds")
     lines = ["flag: Bool", "other_flag: Bool", "done: Bool", "node: Node", "kept: Node"]
-    lines += ["count: Float(32)", "dist: Float(16)", "visit = done or input.s"]
+    lines += ["count: Float(8)", "dist: Float(8)", "visit = done or input.s"]
     for number in range(rounds):
         lines += ["then"] * (number > 0)
         lines += _Round(draw, number).lines()
@@ -153,5 +153,5 @@ class _Round:
         return self.one(
             f"{length} if {self._condition()} else 0",
             f"0.5 * positive({self.near}.dist - dist) + {self.best}.edge.A",
-            f"({length} if flag else {self.near}.dist) - positive(dist - 16)",
+            f"({length} if flag else {self.near}.dist) - positive(dist - 8)",
         )

@@ -4,15 +4,14 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from programs.comparing import LIBRARY, from_reference, valid_steps
+from programs.comparing import EXACT, LIBRARY, WRONG, from_reference, valid_steps
 
-from algoscope import tasks
-from algoscope.programs import library
-from algoscope.programs.interpreter import BrokenPromise, interpret
+from algoscope import programs, tasks
+from algoscope.programs.interpreter import PromiseError, interpret
 from algoscope.programs.reading import parse
 
 
-@pytest.mark.parametrize("program", LIBRARY, ids=lambda program: program.name)
+@pytest.mark.parametrize("program", EXACT, ids=lambda program: program.name)
 @hypothesis.given(data=st.data())
 @hypothesis.settings(max_examples=40, deadline=None)
 def test_a_program_of_the_library_equals_the_reference_algorithm(program, data):
@@ -24,6 +23,12 @@ def test_a_program_of_the_library_equals_the_reference_algorithm(program, data):
         options["p"] = data.draw(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]), "p")
     batch = tasks.sample(program.task, size, 4, seed, **options)
     assert from_reference(interpret(program, batch), batch) == []
+
+
+@pytest.mark.parametrize("program", WRONG, ids=lambda program: program.name)
+def test_a_wrong_program_differs_from_the_reference_algorithm(program):
+    batch = tasks.sample(program.task, 16, 64)
+    assert from_reference(interpret(program, batch), batch) != []
 
 
 @pytest.mark.parametrize("program", LIBRARY, ids=lambda program: program.name)
@@ -39,14 +44,14 @@ def test_every_node_attends_to_one_node(program):
 def test_a_node_attends_to_itself_and_to_neighbours_alone():
     batch = tasks.sample("bfs", 8, 4, p=0.4)
     neighbours = batch.inputs["adj"] + np.swapaxes(batch.inputs["adj"], 1, 2) > 0
-    attention = np.asarray(interpret(library.BFS, batch).attention)[:, :, 0]
+    attention = np.asarray(interpret(programs.get("bfs"), batch).attention)[:, :, 0]
     reached = attention.max(1) > 0
     assert not (reached & ~neighbours).any()
 
 
 def test_the_parent_of_a_reached_node_is_whom_it_attended_to():
     batch = tasks.sample("bfs", 8, 4, p=0.4)
-    recording = interpret(library.BFS, batch)
+    recording = interpret(programs.get("bfs"), batch)
     attended = np.asarray(recording.attention)[:, :, 0].argmax(-1)
     before = batch.hints["reach_h"][:, :-1]
     newly = (batch.hints["reach_h"][:, 1:] > before) & valid_steps(batch)[..., None]
@@ -83,7 +88,7 @@ def bfs_with(found: str, declared: str = "Bool"):
 def test_a_broken_promise_is_reported_with_its_step(found, declared, reason):
     batch = tasks.sample("bfs", 9, 16, p=0.5)
     assert batch.lengths.max() > 3
-    with pytest.raises(BrokenPromise, match=reason):
+    with pytest.raises(PromiseError, match=reason):
         interpret(bfs_with(found, declared), batch)
 
 

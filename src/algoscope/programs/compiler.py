@@ -1,8 +1,8 @@
 """From a program to the weights of the very network that one trains.
 
     layout      every input that is read gets a channel, every term of an update a hidden unit
-    selections  linear scores are pairs of LeakyReLU units of a head, f(z) - f(-z) = 1.01 z, and a cut
-                at zero is one more: max(0, z) = (f(z) - 0.01 z) / 0.99
+    selections  linear scores are pairs of LeakyReLU units of a head, f(z) - f(-z) = 1.01 z, and a
+                cut at zero is one more: max(0, z) = (f(z) - 0.01 z) / 0.99
     updates     a term is ReLU(value - M unmet): what is selected through the values, the node's own
                 through the skip
     encoders    an input goes to its channel
@@ -43,6 +43,7 @@ _POINTER_SHARPNESS = 2.0**20
 _MASK_SHARPNESS = 2.0**10
 _SLOPE = 0.01
 _FARTHEST = 8.0
+_LEAK = 17.0
 
 
 class CompileError(ValueError):
@@ -76,8 +77,9 @@ class Certificate(NamedTuple):
     sharpness: float
     margin: float
     """The best score has to be ahead of the second by this, for the attention to be one-hot."""
-    largest_uniform_size: int
-    """The number of nodes up to which uniform positions are far enough apart."""
+    largest_uniform_size: int | None
+    """The number of nodes up to which uniform positions are far enough apart; None if no selection
+    depends on positions. Random positions are exact where the margin is kept."""
 
 
 class Compiled(NamedTuple):
@@ -171,18 +173,21 @@ def _reads_selected_edges(program: GraphProgram) -> bool:
 
 
 def certify(program: GraphProgram, layout: Layout, sharpness: float) -> Certificate:
-    """exp underflows in float32 at about -104; a score is exact to its last place, a few times."""
+    """A second best that is behind by 17 in the logits gets less than 2^-24 of the attention; and
+    each score of a sender that meets the conditions is a sum of rounded numbers: the score itself,
+    penalties that cancel, and the LeakyReLU's small slope below the cuts."""
     margins, sizes = [], []
     for selection in _selections(program):
         penalty = _penalty(selection, layout)
-        missed = selection.unmet + sum(selection.unmet_hinges, ZERO)
-        largest = layout.bound(_seen(selection.score)) + penalty * layout.bound(missed)
+        cancelling = layout.bound(_seen(selection.unmet))
+        below_cuts = 2 * _SLOPE * sum(layout.bound(cut) for cut in selection.unmet_hinges)
+        largest = layout.bound(_seen(selection.score)) + penalty * (cancelling + below_cuts)
         largest += sum(abs(h.coefficient) * layout.bound(h.value) for h in selection.hinges)
-        margin = 104 / sharpness + 4 * float(np.finfo(np.float32).eps) * largest
+        margin = _LEAK / sharpness + float(np.finfo(np.float32).eps) * largest
         margins.append(margin)
         gap = abs(selection.score.terms.get(Atom(OTHER, POSITION), 0.0))
-        sizes.append(int(gap / margin) if gap else 2**31)
-    return Certificate(sharpness, max(margins), min(sizes))
+        sizes += [int(gap / margin)] if gap else []
+    return Certificate(sharpness, max(margins), min(sizes, default=None))
 
 
 def _seen(form: Linear) -> Linear:

@@ -4,6 +4,8 @@ Exact choices in float64. A selection is a one-hot row of attention. Where a pro
 promise of the language (a Bool that becomes 2, a value beyond its bound), the interpreter says so.
 """
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -27,12 +29,23 @@ Values = dict[Atom, np.ndarray]
 """What can be read: [batch, n], or [batch, receiver, sender] in a selection."""
 
 
-class BrokenPromise(ValueError):
+class PromiseError(ValueError):
     """A program did what the language says it never does."""
+
+
+class Interpretation(NamedTuple):
+    recording: Recording
+    margins: np.ndarray
+    """By how much the best score of a selection was ahead of the second best, at the closest: over
+    all steps of a sample and all nodes that found somebody who meets the conditions. [batch]"""
 
 
 def interpret(program: GraphProgram, batch: Batch) -> Recording:
     """What the program does on each problem of the batch."""
+    return interpret_with_margins(program, batch).recording
+
+
+def interpret_with_margins(program: GraphProgram, batch: Batch) -> Interpretation:
     machine = _Machine(program, batch)
     steps = [machine.step() for _ in range(max(1, _times(batch) - 1))]
     shown = {
@@ -41,7 +54,7 @@ def interpret(program: GraphProgram, batch: Batch) -> Recording:
     }
     last = np.maximum(np.asarray(batch.lengths) - 2, 0)
     outputs = {f.name for f in batch.task.at(Stage.OUTPUT)}
-    return Recording(
+    recording = Recording(
         jnp.asarray(np.stack([step.attention for step in steps], 1)),
         jnp.asarray(np.stack([step.state for step in steps], 1)),
         {name: values for name, values in shown.items() if name not in outputs},
@@ -49,6 +62,7 @@ def interpret(program: GraphProgram, batch: Batch) -> Recording:
         jnp.asarray(batch.lengths),
         {},
     )
+    return Interpretation(recording, machine.margins)
 
 
 def _times(batch: Batch) -> int:
@@ -85,6 +99,7 @@ class _Machine:
         }
         self.number = 0
         self.steps = np.maximum(np.asarray(batch.lengths) - 1, 1)
+        self.margins = np.full(count, np.inf)
 
     def _is_at(self, name: str, location: Location) -> bool:
         return self.features[name.partition(".")[2]].location is location
@@ -143,7 +158,19 @@ class _Machine:
         allowed = np.ones_like(self.neighbours) if self.program.everyone else self.neighbours
         unmet = np.where(allowed, unmet, np.inf)
         first = unmet <= unmet.min(-1, keepdims=True) + _SLACK
-        return np.argmax(np.where(first, score, -np.inf), -1)
+        score = np.where(first, score, -np.inf)
+        self._note_margins(score, unmet.min(-1) <= _SLACK)
+        return np.argmax(score, -1)
+
+    def _note_margins(self, score: np.ndarray, matters: np.ndarray) -> None:
+        """matters [batch, receiver]: whether the best sender meets all conditions."""
+        if self.nodes == 1:
+            return
+        second, best = np.moveaxis(np.partition(score, -2, -1)[..., -2:], -1, 0)
+        ahead = np.where(matters & np.isfinite(second), best - second, np.inf).min(1)
+        self.margins = np.where(
+            self.number < self.steps, np.minimum(self.margins, ahead), self.margins
+        )
 
     def _fetch(self, name: str, chosen: np.ndarray) -> Values:
         fetched = {
@@ -159,15 +186,17 @@ class _Machine:
         """Promises hold until a sample's last step; what follows is padding."""
         for variable in self.program.variables:
             value = self.state[variable.name][self.number < self.steps]
+            if not value.size:
+                continue
             where = f"{variable.name}, step {self.number}"
             if value.max() > variable.bound + _SLACK or value.min() < -_SLACK:
-                raise BrokenPromise(
+                raise PromiseError(
                     f"{where}: got values from {value.min():.6g} to {value.max():.6g}, needed from "
                     f"0 to {variable.bound:g}; if a Float, declare it larger; if a Bool, two of "
                     "its cases hold at once"
                 )
             if variable.type is Type.BOOL and not np.isin(value, (0, 1)).all():
-                raise BrokenPromise(f"{where}: got a value that is neither 0 nor 1")
+                raise PromiseError(f"{where}: got a value that is neither 0 nor 1")
 
     def _dense(self, shown: Shown, values: Values) -> np.ndarray:
         """The shown value in the form of the batch."""

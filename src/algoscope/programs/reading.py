@@ -49,7 +49,7 @@ class ProgramError(ValueError):
         super().__init__(f"program {name}:\n" + "\n".join(str(fault) for fault in self.faults))
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     """A fault that ends the reading of its statement."""
 
     def __init__(self, node: ast.AST, reason: str):
@@ -71,7 +71,7 @@ def parse(
     for statement in module.body:
         try:
             reader.read(statement)
-        except _Stop as stop:
+        except _StopError as stop:
             reader.faults.append(stop.fault)
     reader.end_round()
     reader.check_completeness(len(text.splitlines()))
@@ -115,7 +115,7 @@ class _Reader:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 taken = name in self.derived or name in self.selections or name in self.updates
                 if taken or name in (OWN, OTHER, EDGE, "idx", "input", "hint", "output"):
-                    raise _Stop(statement, f"{name}: defined twice, or a word of the language")
+                    raise _StopError(statement, f"{name}: defined twice, or a word of the language")
                 if name in self.variables:
                     self.updates[name] = Update(name, self._next_value(name, value))
                 elif _calls(value, "minimum", "maximum"):
@@ -128,7 +128,7 @@ class _Reader:
             case ast.Expr(value=ast.Name(id="then")):
                 self.end_round()
             case _:
-                raise _Stop(
+                raise _StopError(
                     statement,
                     "needed `name: Type`, `name = …`, `hint.name = …`, `output.name = …` or `then`",
                 )
@@ -142,9 +142,11 @@ class _Reader:
             ):
                 variable = Variable(name, Type.FLOAT, float(b))
             case _:
-                raise _Stop(annotation, f"{name}: needed Bool, Node or Float(its largest value)")
+                raise _StopError(
+                    annotation, f"{name}: needed Bool, Node or Float(its largest value)"
+                )
         if name in self.variables:
-            raise _Stop(statement, f"{name}: declared twice")
+            raise _StopError(statement, f"{name}: declared twice")
         self.variables[name] = variable
         if variable.type is Type.BOOL:
             self.booleans.add(name)
@@ -152,7 +154,7 @@ class _Reader:
     def _derive(self, name, value):
         terms = self._terms(value)
         if any(term.guard != ALWAYS for term in terms) or _calls_inside(value, "positive"):
-            raise _Stop(
+            raise _StopError(
                 value,
                 f"{name}: a name for something needs a sum, such as `a or b` of what never holds "
                 "together; declare it as a variable to use `and`, `if` or positive(…)",
@@ -162,7 +164,7 @@ class _Reader:
 
     def _select(self, name, call):
         if len(call.args) != 1 or any(k.arg != "where" for k in call.keywords):
-            raise _Stop(call, "needed minimum(expression, where=condition) or maximum(…)")
+            raise _StopError(call, "needed minimum(expression, where=condition) or maximum(…)")
         sign = -1.0 if call.func.id == "minimum" else 1.0
         score, hinges = self._score(call.args[0])
         unmet, unmet_hinges = ZERO, []
@@ -204,23 +206,25 @@ class _Reader:
                 return ONE - self._linear(left, selecting=True) * _LEAST_WEIGHT_INVERSE
             case ast.Compare(left=left, ops=[ast.LtE()], comparators=[right]):
                 return self._linear(left, selecting=True) - self._linear(right, selecting=True)
-        raise _Stop(node, "needed a comparison `edge.A > 0`, or `a <= b` of whole numbers")
+        raise _StopError(node, "needed a comparison `edge.A > 0`, or `a <= b` of whole numbers")
 
     def _show(self, target, value):
         match target:
             case ast.Attribute(value=ast.Name(id="hint" | "output" as stage), attr=name):
                 known = [f.name for f in self.task.features if f.stage == stage]
                 if name not in known:
-                    raise _Stop(target, unknown_name(f"{stage} of {self.task.name}", name, known))
+                    raise _StopError(
+                        target, unknown_name(f"{stage} of {self.task.name}", name, known)
+                    )
                 if name in self.shown:
-                    raise _Stop(target, f"{stage}.{name}: shown twice")
+                    raise _StopError(target, f"{stage}.{name}: shown twice")
                 count = self.features[name].classes
                 parts = value.elts if isinstance(value, ast.Tuple) else [value]
                 if len(parts) != count:
-                    raise _Stop(value, f"{name}: got {len(parts)} values, needed {count}")
+                    raise _StopError(value, f"{name}: got {len(parts)} values, needed {count}")
                 self.shown[name] = Shown(name, tuple(self._terms(part) for part in parts))
             case _:
-                raise _Stop(target, "needed one name, or hint.NAME and output.NAME")
+                raise _StopError(target, "needed one name, or hint.NAME and output.NAME")
 
     def _next_value(self, name: str, node: ast.expr) -> tuple[Term, ...]:
         match node:
@@ -238,7 +242,7 @@ class _Reader:
                 if isinstance(orelse, ast.Constant) and orelse.value == 0:
                     return terms
                 if isinstance(test, ast.BoolOp | ast.Compare):
-                    raise _Stop(
+                    raise _StopError(
                         test,
                         "an `else` needs a condition of one Bool; give the rest cases of their own "
                         "and add them, as in `(a if p and q else 0) + (b if not p else 0)`",
@@ -270,7 +274,9 @@ class _Reader:
             case ast.Call(func=ast.Name(id="sure"), args=[argument]):
                 return self._sure(self._linear(argument))
             case ast.Call(func=ast.Name(id="once")):
-                raise _Stop(node, "once(value, when=condition) stands alone, after `variable =`")
+                raise _StopError(
+                    node, "once(value, when=condition) stands alone, after `variable =`"
+                )
         return (Term(self._linear(node)),)
 
     def _same(self, difference: Linear) -> tuple[Term, ...]:
@@ -295,7 +301,7 @@ class _Reader:
             case ast.Compare(left=left, ops=[ast.LtE()], comparators=[right]) if not selecting:
                 return Guard(ZERO, self._linear(left) - self._linear(right))
             case ast.Compare():
-                raise _Stop(node, "needed a comparison of the form `a <= b`")
+                raise _StopError(node, "needed a comparison of the form `a <= b`")
         return Guard(ONE - self._boolean(node, selecting))
 
     def _boolean(self, node: ast.expr, selecting: bool) -> Linear:
@@ -303,13 +309,13 @@ class _Reader:
             return sum((self._boolean(value, selecting) for value in node.values), ZERO)
         linear = self._linear(node, selecting)
         if _bare_name(node) not in self.booleans:
-            raise _Stop(node, f"{ast.unparse(node)}: needed a Bool, a mask or `not` of one")
+            raise _StopError(node, f"{ast.unparse(node)}: needed a Bool, a mask or `not` of one")
         return linear
 
     def _number(self, node: ast.expr) -> float:
         linear = self._linear(node)
         if linear.terms:
-            raise _Stop(node, f"{ast.unparse(node)}: needed a number as a factor")
+            raise _StopError(node, f"{ast.unparse(node)}: needed a number as a factor")
         return linear.constant
 
     def _linear(self, node: ast.expr, selecting: bool = False) -> Linear:
@@ -317,7 +323,7 @@ class _Reader:
             case ast.Name(id="N"):
                 return ONE * self.resolution
             case ast.Constant(value=bool()):
-                raise _Stop(node, "needed a number; a Bool counts as 0 or 1")
+                raise _StopError(node, "needed a number; a Bool counts as 0 or 1")
             case ast.Constant(value=int() | float() as value):
                 return ONE * float(value)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -329,7 +335,7 @@ class _Reader:
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
                 a, b = self._linear(left, selecting), self._linear(right, selecting)
                 if a.terms and b.terms:
-                    raise _Stop(
+                    raise _StopError(
                         node,
                         "a product of two variables: one round of the network computes sums; the "
                         "nearest thing is a case, `a if b else 0`, where b is a Bool",
@@ -337,7 +343,7 @@ class _Reader:
                 return a * b.constant if a.terms else b * a.constant
             case ast.Name() | ast.Attribute():
                 return self._read(node, selecting)
-        raise _Stop(node, f"{ast.unparse(node)}: not something that one round computes")
+        raise _StopError(node, f"{ast.unparse(node)}: not something that one round computes")
 
     def _read(self, node: ast.expr, selecting: bool) -> Linear:
         path = ast.unparse(node).split(".")
@@ -360,9 +366,11 @@ class _Reader:
                 return self.derived[name] if where == OWN else self.derived[name].at(where)
         if path and path[0] in (OTHER, EDGE, *self.selections):
             here = ", ".join(f"{place}.…" for place in places)
-            raise _Stop(node, f"{ast.unparse(node)}: cannot be read here; here one can read {here}")
+            raise _StopError(
+                node, f"{ast.unparse(node)}: cannot be read here; here one can read {here}"
+            )
         known = [*self.variables, *self.derived, "idx"]
-        raise _Stop(node, unknown_name("variable", ".".join(path), known))
+        raise _StopError(node, unknown_name("variable", ".".join(path), known))
 
     def _read_input(self, node, where: str, stage: str, name: str, location: Location) -> Linear:
         known = [
@@ -372,7 +380,9 @@ class _Reader:
             and f.kind not in (Kind.POINTER, Kind.CATEGORICAL)
         ]
         if name not in known:
-            raise _Stop(node, unknown_name(f"{location} {stage} of {self.task.name}", name, known))
+            raise _StopError(
+                node, unknown_name(f"{location} {stage} of {self.task.name}", name, known)
+            )
         return read(where, f"{stage}.{name}")
 
     def end_round(self) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from algoscope import networks
 from algoscope.networks import Network
 from algoscope.programs.compiler import Certificate, compile_program
-from algoscope.programs.interpreter import interpret
+from algoscope.programs.interpreter import interpret_with_margins
 from algoscope.programs.language import GraphProgram
 from algoscope.tasks import Batch, Kind, Stage
 
@@ -24,7 +24,7 @@ _NUMBERS_AT_ONCE = 2**25
 
 
 class Account(NamedTuple):
-    """What somebody says happened: hints [batch, step, …] from the second on, outputs [batch, …]."""
+    """What somebody says happened: hints [batch, step, …] without the first, and outputs."""
 
     hints: Mapping[str, Any]
     outputs: Mapping[str, Any]
@@ -52,8 +52,10 @@ class Verification(NamedTuple):
     """The compiled network against the interpreter: what the compiler answers for, also where the
     program is another algorithm than the reference."""
     certificate: Certificate
-    below_margin: int | None
-    """How many samples have a score margin below the certificate's; None: not measured."""
+    below_margin: int
+    """How many samples have a score margin below the certificate's."""
+    exact_above_margin: float
+    """The share of the others on which the network and the interpreter are the same throughout."""
 
     def as_json(self) -> dict:
         """The network's shares at the top, as they are asked for most."""
@@ -63,6 +65,7 @@ class Verification(NamedTuple):
             "compilation": self.compilation._asdict(),
             "certificate": self.certificate._asdict(),
             "below_margin": self.below_margin,
+            "exact_above_margin": self.exact_above_margin,
             "samples": self.samples,
             "nodes": self.nodes,
         }
@@ -71,20 +74,22 @@ class Verification(NamedTuple):
 def verify(program: GraphProgram, batch: Batch, width: int | None = None) -> Verification:
     """Compiles the program, at its smallest width or the given one, and compares all accounts."""
     network, certificate = compile_program(program, width)
-    equal = [_equalities(program, network, part) for part in _parts(batch, network)]
+    parts = [_compare(program, network, part) for part in _parts(batch, network)]
     by_network, by_interpreter, of_both = (
-        _exactness(_joined([part[pair] for part in equal], len(batch))) for pair in range(3)
+        _joined([part.pairs[pair] for part in parts], len(batch)) for pair in range(3)
     )
-    # The interpreter keeps its scores to itself.
-    below_margin = None
+    margins = np.concatenate([part.margins for part in parts])[: len(batch)]
+    below = margins < certificate.margin
+    exact = np.all([*of_both.hints.values(), *of_both.outputs.values()], axis=0)
     return Verification(
         len(batch),
         batch.inputs["pos"].shape[1],
-        by_network,
-        by_interpreter,
-        of_both,
+        _exactness(by_network),
+        _exactness(by_interpreter),
+        _exactness(of_both),
         certificate,
-        below_margin,
+        int(below.sum()),
+        float(exact[~below].mean()) if not below.all() else 1.0,
     )
 
 
@@ -127,19 +132,25 @@ class _Equality(NamedTuple):
     outputs: dict[str, np.ndarray]
 
 
-def _equalities(program: GraphProgram, network: Network, batch: Batch) -> tuple[_Equality, ...]:
+class _Comparison(NamedTuple):
+    pairs: tuple[_Equality, _Equality, _Equality]
     """Network and reference, interpreter and reference, network and interpreter."""
+    margins: np.ndarray
+
+
+def _compare(program: GraphProgram, network: Network, batch: Batch) -> _Comparison:
     recorded = networks.run(network, batch)
     batch = _trimmed(batch)
-    interpreted = interpret(program, batch)
+    interpreted, margins = interpret_with_margins(program, batch)
     reference = Account({n: hint[:, 1:] for n, hint in batch.hints.items()}, batch.outputs)
     of_network = Account(recorded.hints, recorded.outputs)
     of_interpreter = Account(interpreted.hints, interpreted.outputs)
-    return (
+    pairs = (
         _equality(of_network, reference, batch),
         _equality(of_interpreter, reference, batch),
         _equality(of_network, of_interpreter, batch),
     )
+    return _Comparison(pairs, margins)
 
 
 def _equality(one: Account, other: Account, batch: Batch) -> _Equality:
@@ -160,7 +171,7 @@ def _same(kind: Kind, one: Any, other: Any, axes: int) -> np.ndarray:
     """Whether everything is the same, for each place of the leading axes; NaN never is."""
     difference = np.abs(np.asarray(one, float) - np.asarray(other, float))
     same = difference <= (_TOLERANCE if kind is Kind.SCALAR else 0.0)
-    return same.all(axis=tuple(range(axes, same.ndim)))
+    return np.asarray(same.all(axis=tuple(range(axes, same.ndim))))
 
 
 def _joined(parts: list[_Equality], count: int) -> _Equality:
