@@ -128,6 +128,7 @@ class _Machine:
                 values |= self._fetch(selection.name, chosen)
             zero = np.zeros_like(self.positions)
             self.state = {u.variable: zero + _total(u.terms, values) for u in round_.updates}
+            self._snap()
             self._check()
         self.neighbours = before
         after = self._own(with_hints=False)
@@ -181,6 +182,14 @@ class _Machine:
             Atom(f"{name}.{EDGE}", what): np.take_along_axis(v, chosen[..., None], 2)[..., 0]
             for what, v in self.at_edges.items()
         }
+
+    def _snap(self) -> None:
+        """Takes rounding off Bools: sums of large numbers that cancel leave some."""
+        for variable in self.program.variables:
+            if variable.type is Type.BOOL:
+                value = self.state[variable.name]
+                whole = np.round(value)
+                self.state[variable.name] = np.where(np.abs(value - whole) < 1e-6, whole, value)
 
     def _check(self) -> None:
         """Promises hold until a sample's last step; what follows is padding."""
