@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 if TYPE_CHECKING:
+    from algoscope.programs.verification import Verification
     from algoscope.tasks import Batch
     from algoscope.tasks.table import Table
 
@@ -93,9 +94,121 @@ class Sample:
             _print_table(trace_table(batch))
 
 
+@dataclasses.dataclass(frozen=True)
+class Programs:
+    """List the graph programs, with what their compiled networks are certified for."""
+
+    json: bool = False
+    """Print JSON instead of a table."""
+
+    def run(self) -> None:
+        from algoscope import programs
+        from algoscope.tasks.table import Table
+
+        described = {name: _describe_program(name) for name in programs.names()}
+        if self.json:
+            print(json.dumps(described, indent=2))
+            return
+        columns = ["task", "width", "parameters", "sharpness", "margin", "largest_uniform_size"]
+        _print_table(
+            Table(
+                f"{len(described)} programs",
+                ["name", *(column.replace("_", " ") for column in columns)],
+                [
+                    [name, *(_short((row | row["certificate"])[column]) for column in columns)]
+                    for name, row in described.items()
+                ],
+            )
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Compile:
+    """Compile a graph program into the weights of a network, and save them."""
+
+    name: tyro.conf.Positional[str]
+    """The program, as `algoscope programs` lists it."""
+    out: pathlib.Path
+    """Write the network to this .safetensors file."""
+    width: int | None = None
+    """Width of the network; the smallest that fits, if not given."""
+
+    def run(self) -> None:
+        from algoscope import networks, programs
+        from algoscope.programs.compiler import compile_program
+
+        if self.out.suffix != ".safetensors":
+            raise ValueError(f"--out: got {self.out}, needed a name that ends in .safetensors")
+        program = programs.get(self.name)
+        network = compile_program(program, self.width).network
+        networks.save(network, self.out, program.task)
+        print(f"{program.name}, width {network.config.width}, written to {self.out}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Verify:
+    """Compare a program's compiled network, its interpreter and the reference algorithm."""
+
+    name: tyro.conf.Positional[str]
+    """The program, as `algoscope programs` lists it."""
+    size: int = 64
+    """Problem size."""
+    count: int = 256
+    """Number of problems."""
+    seed: int = 7
+    """Seed of the problems, and of random positions."""
+    width: int | None = None
+    """Width of the network; the smallest that fits, if not given."""
+    random_positions: bool = False
+    """Place the nodes at sorted random positions instead of even ones."""
+    json: bool = False
+    """Print JSON instead of a table."""
+
+    def run(self) -> None:
+        from algoscope import programs, tasks
+        from algoscope.programs.positions import with_random_positions
+        from algoscope.programs.verification import verify
+
+        program = programs.get(self.name)
+        batch = tasks.sample(program.task, self.size, self.count, self.seed)
+        if self.random_positions:
+            batch = with_random_positions(batch, self.seed)
+        result = verify(program, batch, self.width)
+        if self.json:
+            print(json.dumps(result.as_json()))
+        else:
+            _print_table(_verification_table(program.name, result))
+
+
+@dataclasses.dataclass(frozen=True)
+class Draw:
+    """Draw the weights of a compiled program as heat maps, in SVG and PNG."""
+
+    name: tyro.conf.Positional[str]
+    """The program, as `algoscope programs` lists it."""
+    out: pathlib.Path = pathlib.Path()
+    """Write the pictures to this folder."""
+
+    def run(self) -> None:
+        from algoscope import programs
+        from algoscope.programs.drawing import draw
+
+        if not self.out.is_dir():
+            raise ValueError(f"--out: got {self.out}, needed a folder that exists")
+        for path in draw(programs.get(self.name), self.out):
+            print(path)
+
+
 def main() -> None:
     verb = tyro.extras.subcommand_cli_from_dict(
-        {"tasks": Tasks, "sample": Sample},
+        {
+            "tasks": Tasks,
+            "sample": Sample,
+            "programs": Programs,
+            "compile": Compile,
+            "verify": Verify,
+            "draw": Draw,
+        },
         description="Does this model run the algorithm, or a shortcut?",
     )
     try:
@@ -120,6 +233,46 @@ def _describe(task: Any) -> dict:
             for f in task.features
         },
     }
+
+
+def _describe_program(name: str) -> dict:
+    from algoscope import networks, programs
+    from algoscope.programs.compiler import compile_program
+
+    program = programs.get(name)
+    network, certificate = compile_program(program)
+    return {
+        "task": program.task,
+        "width": network.config.width,
+        "parameters": sum(array.size for array in networks.arrays(network).values()),
+        "certificate": certificate._asdict(),
+    }
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _verification_table(name: str, result: "Verification") -> "Table":
+    from algoscope.tasks.table import Table
+
+    accounts = (result.network, result.interpreter, result.compilation)
+    rows = [
+        ["exact traces", *(f"{a.exact_traces:.2%}" for a in accounts)],
+        ["exact outputs", *(f"{a.exact_outputs:.2%}" for a in accounts)],
+        *(["hint " + h, *(f"{a.hints[h]:.2%}" for a in accounts)] for h in result.network.hints),
+        *(
+            ["output " + o, *(f"{a.outputs[o]:.2%}" for a in accounts)]
+            for o in result.network.outputs
+        ),
+    ]
+    below = "not measured" if result.below_margin is None else f"{result.below_margin} samples"
+    return Table(
+        f"{name}: {result.samples} samples of {result.nodes} nodes; below the certified margin of "
+        f"{result.certificate.margin:.2g}: {below}",
+        ["", "network = reference", "interpreter = reference", "network = interpreter"],
+        rows,
+    )
 
 
 def _parse_option(text: str) -> tuple[str, Any]:

@@ -63,7 +63,7 @@ def equations(p: dict, config: networks.NetworkConfig, encoded: Encoded, hidden:
             for j in range(n):
                 value = linear("value", c[j])
                 if config.edge_information:
-                    value = value + linear("information", edges[i, j])
+                    value = value + edges[i, j] @ p["information"]
                 selected[i, h] += attention[h, i, j] * value[h * values : (h + 1) * values]
     combined = selected.sum(1) if config.head_combination == "sum" else selected.reshape(n, -1)
     skip = linear("skip", c)

@@ -41,8 +41,8 @@ class GATv2(Processor):
     graph: Linear
     head: Linear
     """weight [attention width / heads, heads], bias [heads]"""
-    information: Linear | None
-    """W_info"""
+    information: Float[Array, "width values"] | None
+    """W_info; without a bias, which the skip has"""
     bias: Float[Array, "n n"] | None
     """B"""
     norm: LayerNorm | None
@@ -60,7 +60,7 @@ class GATv2(Processor):
         self.graph = Linear.start(next(keys), width, attention_width)
         self.head = Linear.start(next(keys), attention_width // config.heads, config.heads)
         self.information = (
-            Linear.start(next(keys), width, values) if config.edge_information else None
+            Linear.start(next(keys), width, values).weight if config.edge_information else None
         )
         self.bias = jnp.zeros((config.attention_bias,) * 2) if config.attention_bias else None
         self.norm = LayerNorm.start(width) if config.layer_norm else None
@@ -75,10 +75,11 @@ class GATv2(Processor):
         values = self.value(z).reshape(len(z), heads, -1)
         selected = jnp.einsum("hij,jhv->ihv", attention, values)
         if self.information is not None:
-            edges = encoded.edges.through(self.information)
+            edges = encoded.edges
             scalars = jnp.einsum("hij,ijk->ihk", attention, edges.scalars)
-            rows = edges.rows.reshape(len(edges.rows), heads, -1)
-            selected += jnp.einsum("ihk,khv->ihv", scalars, rows) + edges.bias.reshape(heads, -1)
+            rows = (edges.rows @ self.information).reshape(len(edges.rows), heads, -1)
+            constant = (edges.bias @ self.information).reshape(heads, -1)
+            selected += jnp.einsum("ihk,khv->ihv", scalars, rows) + constant
         if self.config.head_combination == "concatenate":
             selected = selected.reshape(len(z), -1)
         else:

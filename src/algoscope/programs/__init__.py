@@ -1,0 +1,43 @@
+"""Graph programs: write an algorithm, interpret it, and compile it into the weights of a network.
+
+from algoscope import programs, tasks
+from algoscope.programs.verification import verify
+
+verify(programs.get("bfs"), tasks.sample("bfs")).network.exact_traces
+"""
+
+import functools
+import importlib
+import pkgutil
+from types import ModuleType
+
+from algoscope.programs import library
+from algoscope.programs.language import GraphProgram
+from algoscope.tasks.errors import unknown_name
+
+__all__ = ["GraphProgram", "get", "names"]
+
+
+@functools.cache
+def _all() -> dict[str, GraphProgram]:
+    """Every program that stands at the top of a module of the library, by name."""
+    found = [value for module in _modules() for value in vars(module).values()]
+    programs = [value for value in found if isinstance(value, GraphProgram)]
+    return {program.name: program for program in sorted(programs, key=lambda p: p.name)}
+
+
+def _modules() -> list[ModuleType]:
+    inside = pkgutil.iter_modules(getattr(library, "__path__", []))
+    return [library, *(importlib.import_module(f"{library.__name__}.{m.name}") for m in inside)]
+
+
+def names() -> list[str]:
+    """The names of all programs of the library, in alphabetical order."""
+    return list(_all())
+
+
+def get(name: str) -> GraphProgram:
+    """The program of that name."""
+    if name not in _all():
+        raise ValueError(unknown_name("program", name, _all()))
+    return _all()[name]

@@ -1,0 +1,79 @@
+"""Pictures of a compiled program's parameters, as in Mind The Gap, figures 6 to 9.
+
+Every matrix is a heat map from red (negative) over white to blue (positive), each on its own scale,
+since weights differ by factors of millions; small matrices have their numbers in the cells.
+"""
+
+import pathlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from algoscope.programs.language import GraphProgram
+from algoscope.programs.panels import Panel, panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_CELLS_WITH_NUMBERS = 300
+_ROOMY_CELL, _TIGHT_CELL = 0.42, 0.12
+"""In inches, with and without numbers."""
+_LEFT, _TOP, _GAP = 1.3, 1.5, 0.3
+"""Room for the names of rows, for the names of columns with the title, and between panels."""
+_PAGE = 14.0
+
+
+def draw(program: GraphProgram, folder: pathlib.Path) -> list[pathlib.Path]:
+    """Writes each picture as SVG and PNG; returns the files."""
+    written = []
+    for name, of_picture in panels(program).items():
+        figure = _figure(f"{program.name}: {name}", of_picture)
+        for suffix, metadata in (("svg", {"Date": None}), ("png", {})):
+            path = folder / f"{program.name}-{name.replace('.', '-')}.{suffix}"
+            figure.savefig(path, dpi=100, metadata=metadata)
+            written.append(path)
+    return written
+
+
+def _figure(title: str, of_picture: list[Panel]) -> "Figure":
+    """The panels from left to right, in rows as wide as a page."""
+    from matplotlib.figure import Figure
+
+    corners, x, y, height, right = [], 0.0, 0.5, 0.0, 0.0
+    for panel in of_picture:
+        down, across = (cells * _cell(panel) for cells in panel.values.shape)
+        if x > 0 and x + _LEFT + across > _PAGE:
+            x, y, height = 0.0, y + height, 0.0
+        corners.append((x + _LEFT, y + _TOP, across, down))
+        x += _LEFT + across + _GAP
+        height, right = max(height, _TOP + down + _GAP), max(right, x)
+    bottom = y + height
+    figure = Figure(figsize=(right, bottom))
+    figure.text(_GAP / right, 1 - _GAP / bottom, title, fontsize=12, va="top", weight="bold")
+    for panel, (left, top, across, down) in zip(of_picture, corners, strict=True):
+        place = (left / right, 1 - (top + down) / bottom, across / right, down / bottom)
+        _heat_map(figure.add_axes(place), panel)
+    return figure
+
+
+def _cell(panel: Panel) -> float:
+    return _ROOMY_CELL if panel.values.size <= _MOST_CELLS_WITH_NUMBERS else _TIGHT_CELL
+
+
+def _heat_map(axes, panel: Panel) -> None:
+    largest = float(np.abs(panel.values).max()) or 1.0
+    roomy = _cell(panel) == _ROOMY_CELL
+    size = 8 if roomy else 6
+    axes.imshow(panel.values, cmap="RdBu", vmin=-largest, vmax=largest, aspect="auto")
+    axes.set_xticks(range(len(panel.columns)), panel.columns, rotation=90, fontsize=size)
+    axes.set_yticks(range(len(panel.rows)), panel.rows, fontsize=size)
+    axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
+    axes.set_title(panel.title, fontsize=9, loc="left")
+    if not roomy:
+        return
+    for (row, column), value in np.ndenumerate(panel.values):
+        if value:
+            colour = "white" if abs(value) > 0.6 * largest else "black"
+            axes.text(
+                column, row, f"{value:.3g}", ha="center", va="center", fontsize=5.5, color=colour
+            )

@@ -1,0 +1,145 @@
+"""The weights of a compiled program as matrices with named rows and columns.
+
+    encoders    features to channels, of nodes or edges
+    processor   channels and state to attention units, values and state; one a round
+    decoders    channels, state before and state after the step to hints and outputs
+
+A bias is the last row of its matrix, named 1. What the program leaves unused has no name.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope import networks, tasks
+from algoscope.networks.kinds import reads_at
+from algoscope.programs.compiler import compile_program, lay_out
+from algoscope.programs.language import GraphProgram, Selection
+from algoscope.tasks import Location
+
+
+class Panel(NamedTuple):
+    title: str
+    values: np.ndarray
+    """[rows, columns]"""
+    rows: list[str]
+    columns: list[str]
+
+
+def panels(program: GraphProgram) -> dict[str, list[Panel]]:
+    """The panels of each picture: `encoders`, `processor` (or `processor.0`, …), `decoders`."""
+    network = compile_program(program).network
+    arrays = {name: np.asarray(array) for name, array in networks.arrays(network).items()}
+    names = _Names(program, network.config.width)
+    pictures: dict[str, list[Panel]] = {}
+    for name, weight in arrays.items():
+        if weight.ndim != 2:
+            continue
+        layer = name.removesuffix(".weight")
+        rows, columns = names.of(layer)
+        picture, title = _place(layer)
+        panel = Panel(title, weight, _filled(rows, len(weight)), _filled(columns, weight.shape[1]))
+        if f"{layer}.bias" in arrays:
+            panel = _with_bias(panel, arrays[f"{layer}.bias"])
+        pictures.setdefault(picture, []).append(panel)
+    return pictures
+
+
+def _with_bias(panel: Panel, bias: np.ndarray) -> Panel:
+    return panel._replace(values=np.vstack([panel.values, bias]), rows=[*panel.rows, "1"])
+
+
+def _place(layer: str) -> tuple[str, str]:
+    """The picture that a layer belongs to, and its title there."""
+    first, _, rest = layer.partition(".")
+    number, _, of_round = rest.partition(".")
+    return (f"{first}.{number}", of_round) if number.isdigit() else (first, rest)
+
+
+def _filled(names: Sequence[str], length: int) -> list[str]:
+    return [*names, *[""] * (length - len(names))]
+
+
+class _Names:
+    """What the rows and columns of each layer stand for."""
+
+    def __init__(self, program: GraphProgram, width: int):
+        self.program, self.width = program, width
+        self.features = {f.name: f for f in tasks.get(program.task).features}
+        layout = lay_out(program)
+        self.nodes, self.edges = _filled(layout.nodes, width), list(layout.edges)
+        self.states = [_numbered([variable for variable, _ in units]) for units in layout.units]
+
+    def of(self, layer: str) -> tuple[list[str], list[str]]:
+        match layer.split("."):
+            case ["encoders", name, *_]:
+                feature = self.features[name]
+                rows = _numbered([name] * feature.classes)
+                return rows, {Location.NODE: self.nodes, Location.EDGE: self.edges}.get(
+                    reads_at(feature), []
+                )
+            case ["processor", *number, part]:
+                return self._of_processor(part, int(number[0]) if number else 0)
+            case ["decoders", _, *_, part]:
+                return self._read_by_decoder(part), []
+        raise ValueError(f"{layer}: not a layer of a compiled network")
+
+    def _of_processor(self, part: str, number: int) -> tuple[list[str], list[str]]:
+        selections = self.program.rounds[number].selections
+        read = {"edge": self.edges, "information": self.edges, "graph": []}.get(
+            part, self.nodes + self.states[number - 1]
+        )
+        match part:
+            case "skip":
+                return read, self.states[number]
+            case "value" | "information":
+                return read, self._values(selections, self.states[number])
+            case "head":
+                units = max((_units(selection) for selection in selections), default=0)
+                numbers = [str(unit + 1) for unit in range(units)]
+                return numbers, [selection.name for selection in selections]
+        return read, self._scores(selections)
+
+    def _values(self, selections: Sequence[Selection], state: list[str]) -> list[str]:
+        return [f"{s.name}: {unit}" for s in selections for unit in _filled(state, self.width)]
+
+    def _scores(self, selections: Sequence[Selection]) -> list[str]:
+        most = self._units_of_head
+        return [
+            name
+            for s in selections
+            for name in _filled([f"{s.name} {unit + 1}" for unit in range(_units(s))], most)
+        ]
+
+    @property
+    def _units_of_head(self) -> int:
+        rounds = self.program.rounds
+        if max(len(round_.selections) for round_ in rounds) == 1:
+            return self.width
+        return max(_units(s) for round_ in rounds for s in round_.selections)
+
+    def _read_by_decoder(self, part: str) -> list[str]:
+        match part:
+            case "edge":
+                return self.edges
+            case "graph" | "score":
+                return []
+        before = [f"{name} before" for name in self.states[-1]]
+        return self.nodes + _filled(before, self.width) + self.states[-1]
+
+
+def _units(selection: Selection) -> int:
+    """A linear score takes two attention units, each cut at zero one more."""
+    return 2 + len(selection.hinges) + len(selection.unmet_hinges)
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Names that occur several times get a number: a, b, b -> a, b 1, b 2."""
+    counts, seen = Counter(names), Counter()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        numbered.append(f"{name} {seen[name]}" if counts[name] > 1 else name)
+    return numbered

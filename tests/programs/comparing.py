@@ -1,0 +1,83 @@
+"""What the tests compare: a program's run with the reference algorithm and with its meaning."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from algoscope import programs, tasks
+from algoscope.programs.language import GraphProgram
+from algoscope.programs.library import wrong
+from algoscope.recording import Recording
+from algoscope.tasks import Batch, Kind
+
+LIBRARY = [programs.get(name) for name in programs.names()]
+WRONG = [value for value in vars(wrong).values() if isinstance(value, GraphProgram)]
+EXACT = [program for program in LIBRARY if program not in WRONG]
+_SCALAR_ERROR = 1e-5
+
+
+def problems(task: str, size: int, seed: int = 0, count: int = 8) -> Batch:
+    """Empty, sparse, dense and complete graphs in one batch; of other tasks, any problems."""
+    densities = [0.0, 0.3, 0.7, 1.0] if "p" in tasks.get(task).options else [None]
+    return joined(
+        [
+            tasks.sample(task, size, count, seed + number, **({} if p is None else {"p": p}))
+            for number, p in enumerate(densities)
+        ]
+    )
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """One batch of problems of the same size; shorter traces are padded."""
+    longest = max(int(batch.lengths.max()) for batch in batches)
+
+    def padded(hint: np.ndarray) -> np.ndarray:
+        missing = longest - hint.shape[1]
+        return np.pad(hint, [(0, 0), (0, missing)] + [(0, 0)] * (hint.ndim - 2))
+
+    first = batches[0]
+    return dataclasses.replace(
+        first,
+        inputs={n: np.concatenate([b.inputs[n] for b in batches]) for n in first.inputs},
+        hints={n: np.concatenate([padded(b.hints[n]) for b in batches]) for n in first.hints},
+        outputs={n: np.concatenate([b.outputs[n] for b in batches]) for n in first.outputs},
+        lengths=np.concatenate([b.lengths for b in batches]),
+    )
+
+
+def from_reference(recording: Recording, batch: Batch) -> list[str]:
+    """How the recording differs from what the reference algorithm did; empty if exact."""
+    truths = {name: hint[:, 1:] for name, hint in batch.hints.items()}
+    return _differences(recording, truths, batch.outputs, batch)
+
+
+def from_interpreter(recording: Recording, interpreted: Recording, batch: Batch) -> list[str]:
+    """How the recording differs from what the program says; empty if exact."""
+    return _differences(recording, interpreted.hints, interpreted.outputs, batch)
+
+
+def valid_steps(batch: Batch) -> np.ndarray:
+    """bool [batch, step]: the steps that predict a hint of the problem's trace."""
+    steps = next(iter(batch.hints.values())).shape[1] - 1
+    return np.arange(steps) < batch.lengths[:, None] - 1
+
+
+def _differences(recording: Recording, hints: Mapping, outputs: Mapping, batch: Batch) -> list[str]:
+    valid = valid_steps(batch)
+    steps = valid.shape[1]
+    found = []
+    for feature in batch.task.features:
+        allowed = _SCALAR_ERROR if feature.kind is Kind.SCALAR else 0.0
+        if feature.name in hints:
+            ours = np.asarray(recording.hints[feature.name], float)[:, :steps][valid]
+            theirs = np.asarray(hints[feature.name], float)[:, :steps][valid]
+        elif feature.name in outputs:
+            ours = np.asarray(recording.outputs[feature.name], float)
+            theirs = np.asarray(outputs[feature.name], float)
+        else:
+            continue
+        wrong = ~(np.abs(ours - theirs) <= allowed)
+        if wrong.any():
+            found.append(f"{feature.name} differs in {wrong.sum()} of {wrong.size} values")
+    return found

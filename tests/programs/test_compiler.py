@@ -1,0 +1,254 @@
+"""Compiled networks do what the interpreter says and the reference algorithm does, exactly."""
+
+import dataclasses
+import functools
+
+import hypothesis
+import jax
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from programs import random_programs
+from programs.comparing import EXACT, WRONG, from_interpreter, from_reference, problems, valid_steps
+
+from algoscope import networks, programs, tasks
+from algoscope.networks import dm_clrs
+from algoscope.programs.compiler import Compiled, CompileError, compile_program
+from algoscope.programs.interpreter import interpret
+from algoscope.programs.language import GraphProgram
+from algoscope.programs.reading import parse
+from algoscope.recording import Recording
+from algoscope.tasks import Batch
+
+every_exact_program = pytest.mark.parametrize("program", EXACT, ids=lambda program: program.name)
+problems = functools.cache(problems)
+
+
+def assert_exact(recording: Recording, program: GraphProgram, batch: Batch) -> None:
+    interpreted = interpret(program, batch)
+    assert from_reference(recording, batch) == []
+    assert from_interpreter(recording, interpreted, batch) == []
+    assert_same_attention(recording, program, interpreted, batch)
+
+
+def assert_same_attention(
+    recording: Recording, program: GraphProgram, interpreted: Recording, batch: Batch
+) -> None:
+    """Of a round with fewer selections than another, the network has heads that are not used."""
+    attention = np.asarray(recording.attention)
+    heads = attention.shape[2] // len(program.rounds)
+    used = [
+        number * heads + head
+        for number, round_ in enumerate(program.rounds)
+        for head in range(len(round_.selections))
+    ]
+    valid = valid_steps(batch)
+    ours = attention[:, : valid.shape[1], used][valid]
+    theirs = np.asarray(interpreted.attention)[:, : valid.shape[1]][valid]
+    np.testing.assert_allclose(ours, theirs, atol=1e-6)
+
+
+@every_exact_program
+def test_a_compiled_network_equals_interpreter_and_reference(program):
+    batch = problems(program.task, 7)
+    assert_exact(networks.run(compile_program(program).network, batch), program, batch)
+
+
+@pytest.mark.parametrize("program", WRONG, ids=lambda program: program.name)
+def test_a_compiled_wrong_program_equals_the_interpreter(program):
+    batch = problems(program.task, 7)
+    interpreted = interpret(program, batch)
+    recording = networks.run(compile_program(program).network, batch)
+    assert from_interpreter(recording, interpreted, batch) == []
+    assert_same_attention(recording, program, interpreted, batch)
+
+
+@every_exact_program
+def test_a_wider_network_does_the_same(program):
+    smallest = compile_program(program).network.config.width
+    wider = compile_program(program, smallest + 5).network
+    assert wider.config.width == smallest + 5
+    batch = problems(program.task, 7)
+    assert_exact(networks.run(wider, batch), program, batch)
+
+
+@every_exact_program
+def test_a_compiled_network_is_exact_in_float64(program):
+    batch = problems(program.task, 7)
+    with jax.enable_x64(True):
+        network = compile_program(program).network
+        assert network.dtype == np.float64
+        assert_exact(networks.run(network, batch), program, batch)
+
+
+@every_exact_program
+def test_a_network_that_is_too_narrow_is_refused(program):
+    smallest = compile_program(program).network.config.width
+    reason = f"width: got {smallest - 1}, needed at least {smallest} for {program.name}"
+    with pytest.raises(CompileError, match=reason):
+        compile_program(program, smallest - 1)
+
+
+@pytest.mark.parametrize(
+    ("program", "most"),
+    [
+        (programs.get("bfs"), 310),
+        (programs.get("bfs_locked"), 310),
+        (programs.get("bfs_self"), 310),
+        (programs.get("bellman_ford"), 335),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_the_smallest_network_has_few_parameters(program, most):
+    network = compile_program(program).network
+    assert sum(array.size for array in networks.arrays(network).values()) <= most
+
+
+def test_compiled_bfs_is_a_network_of_dm_clrs():
+    config = networks.NetworkConfig(width=3, layer_norm=False)
+    ordinary = networks.build(tasks.get("bfs"), config, key=jax.random.key(0))
+    compiled = compile_program(programs.get("bfs")).network
+    assert _shapes(dm_clrs.to_parameters(compiled)) == _shapes(dm_clrs.to_parameters(ordinary))
+    returned = dm_clrs.from_parameters(ordinary, dm_clrs.to_parameters(compiled))
+    batch = problems("bfs", 7)
+    assert_exact(networks.run(returned, batch), programs.get("bfs"), batch)
+
+
+def _shapes(parameters: dict) -> dict:
+    return {m: {n: array.shape for n, array in of.items()} for m, of in parameters.items()}
+
+
+def test_a_case_where_the_decoder_is_linear_is_refused():
+    program = parse(
+        "shows_a_case",
+        "bfs",
+        """
+        first = minimum(other.idx)
+        hint.reach_h = input.s if input.s else idx
+        hint.pi_h = output.pi = idx
+        """,
+    )
+    with pytest.raises(CompileError, match="make the case a variable and show that"):
+        compile_program(program)
+
+
+def rivals(task: str, gap: float) -> Batch:
+    """A square: the source 0 reaches 1 and 2, between which node 3 then has to choose. The scores
+    of the two differ by `gap`, in positions or in the lengths of their paths."""
+    batch = tasks.sample(task, 4, 1)
+    linked = np.zeros((4, 4))
+    linked[[0, 0, 1, 2], [1, 2, 3, 3]] = 1
+    linked += linked.T
+    positions = np.array([0.0, 0.25, 0.5, 0.75])
+    lengths = np.full((4, 4), 0.5)
+    if task == "bfs":
+        positions[2] = np.nextafter(np.float32(0.25 + gap), np.float32(1))
+    else:
+        lengths[3, 2] = lengths[2, 3] = np.nextafter(np.float32(0.5 + gap), np.float32(1))
+    hints = {name: np.repeat(hint[:, :1], 3, axis=1) for name, hint in batch.hints.items()}
+    source = np.eye(4)[:1]
+    mask = "reach_h" if task == "bfs" else "msk"
+    return dataclasses.replace(
+        batch,
+        inputs={
+            "pos": positions[None],
+            "s": source,
+            "A": (linked * (1 if task == "bfs" else lengths))[None],
+            "adj": (linked + np.eye(4))[None],
+        },
+        hints=hints | {mask: np.repeat(source[:, None], 3, axis=1)},
+        lengths=np.array([3]),
+    )
+
+
+def choice_of_last(compiled: Compiled, batch: Batch) -> np.ndarray:
+    """The attention of node 3 at the last step."""
+    return np.asarray(networks.run(compiled.network, batch).attention)[0, -1, 0, 3]
+
+
+LOWERED = [
+    (programs.get("bfs"), 2, 64),
+    (programs.get("bellman_ford"), 128, 4096),
+]
+
+
+@pytest.mark.parametrize(("program", "soft", "wrong"), LOWERED, ids=["bfs", "bellman_ford"])
+def test_the_certified_sharpness_is_enough_and_less_fails(program, soft, wrong):
+    """At the certified margin attention is one-hot to the last bit. Where rounding takes a small
+    part of the margin, half of the sharpness leaks already; and a fraction gives wrong states."""
+    compiled = compile_program(program)
+    batch = rivals(program.task, compiled.certificate.margin)
+    sharpness = compiled.certificate.sharpness
+    np.testing.assert_array_equal(choice_of_last(compiled, batch), [0, 1, 0, 0])
+    leaking = choice_of_last(compile_program(program, sharpness=sharpness / soft), batch)
+    assert leaking[2] > 0
+    lowest = choice_of_last(compile_program(program, sharpness=sharpness / wrong), batch)
+    assert 0.1 < lowest[2] < 0.5
+
+
+@pytest.mark.parametrize(
+    "program", [programs.get("bfs"), programs.get("bellman_ford")], ids=["bfs", "bellman_ford"]
+)
+def test_a_sharper_network_needs_a_smaller_margin(program):
+    margins = [compile_program(program, sharpness=2.0**k).certificate.margin for k in (10, 16, 22)]
+    assert margins == sorted(margins, reverse=True)
+
+
+def test_a_scalar_hint_above_one_is_read_exactly():
+    """Under a guard that is not met, a large value has to vanish as a small one does."""
+    program = parse(
+        "reads_distance",
+        "bellman_ford",
+        """
+        count: Float(32)
+        copy: Float(32)
+        first = minimum(other.idx)
+        count = count + 2
+        copy = first.hint.d if input.s else 0
+        hint.msk = input.s
+        hint.d = count + copy
+        hint.pi_h = output.pi = idx
+        """,
+    )
+    batch = random_programs.problems(0)
+    recording = networks.run(compile_program(program).network, batch)
+    assert from_interpreter(recording, interpret(program, batch), batch) == []
+
+
+@pytest.mark.parametrize("bound", [8, 64, 4096])
+def test_no_score_outweighs_a_missing_edge(bound):
+    """Non-neighbours are 1e9 behind in the network's softmax: a program whose conditions weigh more
+    than that is refused, or made to weigh less."""
+    program = parse(
+        "wide_range",
+        "bfs",
+        f"""
+        far: Float({bound})
+        near = minimum(other.far, where=other.input.s)
+        far = near.input.s
+        hint.reach_h = far
+        hint.pi_h = output.pi = idx
+        """,
+    )
+    batch = problems("bfs", 7)
+    try:
+        network = compile_program(program).network
+    except CompileError:
+        return
+    recording = networks.run(network, batch)
+    assert from_interpreter(recording, interpret(program, batch), batch) == []
+
+
+@hypothesis.given(text=random_programs.texts(), seed=st.integers(0, 99))
+@hypothesis.settings(
+    max_examples=200, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+)
+def test_a_random_program_does_the_same_interpreted_and_compiled(text, seed):
+    program = parse("random", random_programs.TASK, text)
+    compiled = compile_program(program, 32)
+    assert compiled.certificate.margin < random_programs.LEAST_MARGIN
+    batch = random_programs.problems(seed)
+    interpreted = interpret(program, batch)
+    recording = networks.run(compiled.network, batch)
+    assert from_interpreter(recording, interpreted, batch) == []
+    assert_same_attention(recording, program, interpreted, batch)

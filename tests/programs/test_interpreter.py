@@ -1,0 +1,98 @@
+"""The library's programs are the algorithms, step by step, and broken promises are reported."""
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from programs.comparing import EXACT, LIBRARY, WRONG, from_reference, valid_steps
+
+from algoscope import programs, tasks
+from algoscope.programs.interpreter import PromiseError, interpret
+from algoscope.programs.reading import parse
+
+
+@pytest.mark.parametrize("program", EXACT, ids=lambda program: program.name)
+@hypothesis.given(data=st.data())
+@hypothesis.settings(max_examples=40, deadline=None)
+def test_a_program_of_the_library_equals_the_reference_algorithm(program, data):
+    task = tasks.get(program.task)
+    size = data.draw(st.integers(task.smallest, 12), "size")
+    seed = data.draw(st.integers(0, 2**32 - 1), "seed")
+    options = {}
+    if "p" in task.options:
+        options["p"] = data.draw(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]), "p")
+    batch = tasks.sample(program.task, size, 4, seed, **options)
+    assert from_reference(interpret(program, batch), batch) == []
+
+
+@pytest.mark.parametrize("program", WRONG, ids=lambda program: program.name)
+def test_a_wrong_program_differs_from_the_reference_algorithm(program):
+    batch = tasks.sample(program.task, 16, 64)
+    assert from_reference(interpret(program, batch), batch) != []
+
+
+@pytest.mark.parametrize("program", LIBRARY, ids=lambda program: program.name)
+def test_every_node_attends_to_one_node(program):
+    batch = tasks.sample(program.task, 6, 4)
+    recording = interpret(program, batch)
+    attention = np.asarray(recording.attention)
+    assert np.isin(attention, (0, 1)).all()
+    assert (attention.sum(-1) == 1).all()
+    assert recording.hidden.shape == (*attention.shape[:2], 6, len(program.variables))
+
+
+def test_a_node_attends_to_itself_and_to_neighbours_alone():
+    batch = tasks.sample("bfs", 8, 4, p=0.4)
+    neighbours = batch.inputs["adj"] + np.swapaxes(batch.inputs["adj"], 1, 2) > 0
+    attention = np.asarray(interpret(programs.get("bfs"), batch).attention)[:, :, 0]
+    reached = attention.max(1) > 0
+    assert not (reached & ~neighbours).any()
+
+
+def test_the_parent_of_a_reached_node_is_whom_it_attended_to():
+    batch = tasks.sample("bfs", 8, 4, p=0.4)
+    recording = interpret(programs.get("bfs"), batch)
+    attended = np.asarray(recording.attention)[:, :, 0].argmax(-1)
+    before = batch.hints["reach_h"][:, :-1]
+    newly = (batch.hints["reach_h"][:, 1:] > before) & valid_steps(batch)[..., None]
+    assert newly.any()
+    assert (attended[newly] == batch.hints["pi_h"][:, 1:][newly]).all()
+
+
+def bfs_with(found: str, declared: str = "Bool"):
+    """BFS, with an update that breaks a promise."""
+    return parse(
+        "broken",
+        "bfs",
+        f"""
+        found: {declared}
+        parent = minimum(other.idx)
+        found = {found}
+        hint.reach_h = input.s
+        hint.pi_h = output.pi = idx
+        """,
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "declared", "reason"),
+    [
+        ("input.s or parent.input.s or 1", "Bool", "two of its cases hold at once"),
+        ("2 * idx", "Bool", "found, step 0: got values from 0 to"),
+        ("0.5 * input.s", "Bool", "found, step 0: got a value that is neither 0 nor 1"),
+        ("3 * input.s", "Node", "needed from 0 to 1"),
+        ("found + 1", "Float(2)", r"found, step 2: .* needed from 0 to 2; .* declare it larger"),
+        ("positive(idx) - 2 * positive(idx)", "Float(2)", "got values from -"),
+    ],
+)
+def test_a_broken_promise_is_reported_with_its_step(found, declared, reason):
+    batch = tasks.sample("bfs", 9, 16, p=0.5)
+    assert batch.lengths.max() > 3
+    with pytest.raises(PromiseError, match=reason):
+        interpret(bfs_with(found, declared), batch)
+
+
+def test_a_program_may_do_anything_after_a_problem_has_ended():
+    batch = tasks.sample("bfs", 5, 4, p=1.0)
+    assert (batch.lengths <= 3).all()
+    interpret(bfs_with("found + 1", "Float(2)"), batch)

@@ -1,0 +1,128 @@
+"""Verification: what is exact is said to be, and what is not is found."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from algoscope import programs, tasks
+from algoscope.programs import verification
+from algoscope.programs.positions import with_random_positions
+from algoscope.programs.reading import parse
+from algoscope.programs.verification import verify
+
+HIGHEST_PARENT = """
+    found: Bool
+    pi: Node
+
+    visit = found or input.s
+    parent = maximum(other.idx, where=other.visit)
+
+    found = parent.visit and not input.s
+    pi = once(parent.idx, when=parent.visit and not visit)
+
+    hint.reach_h = visit
+    hint.pi_h = output.pi = pi if found else idx
+    """
+
+
+@pytest.fixture(scope="module")
+def bfs():
+    return tasks.sample("bfs", 6, 5, 3)
+
+
+def changed(batch, stage, name, place, value):
+    """The batch with one number of its reference trace changed."""
+    arrays = getattr(batch, stage)
+    array = arrays[name].copy()
+    array[place] = value
+    return dataclasses.replace(batch, **{stage: arrays | {name: array}})
+
+
+@pytest.mark.parametrize("name", ["bfs", "bellman_ford"])
+def test_an_exact_program_is_exact_in_everything(name):
+    result = verify(programs.get(name), tasks.sample(name, 6, 5, 3))
+    for account in (result.network, result.interpreter, result.compilation):
+        assert account.exact_traces == account.exact_outputs == 1.0
+        assert set(account.hints.values()) == set(account.outputs.values()) == {1.0}
+        assert list(account.hints) == [f.name for f in tasks.get(name).at(tasks.Stage.HINT)]
+    assert (result.samples, result.nodes) == (5, 6)
+
+
+def test_another_algorithm_is_compiled_faithfully_and_differs_from_the_reference():
+    program = parse("bfs_highest", "bfs", HIGHEST_PARENT)
+    result = verify(program, tasks.sample("bfs", 8, 8, 3))
+    assert result.compilation.exact_traces == result.compilation.exact_outputs == 1.0
+    assert result.network == result.interpreter
+    assert result.network.hints["reach_h"] == 1.0
+    assert result.network.exact_traces == result.network.hints["pi_h"] < 1.0
+    assert result.network.exact_outputs == result.network.outputs["pi"] < 1.0
+
+
+def test_one_wrong_number_at_one_step_costs_its_sample(bfs):
+    wrong = changed(bfs, "hints", "reach_h", (2, 1, 0), 1 - bfs.hints["reach_h"][2, 1, 0])
+    result = verify(programs.get("bfs"), wrong)
+    assert result.network.hints == {"reach_h": 0.8, "pi_h": 1.0}
+    assert result.network.exact_traces == 0.8
+    assert result.network.exact_outputs == result.compilation.exact_traces == 1.0
+
+
+def test_padding_is_not_compared(bfs):
+    short = int(np.argmin(bfs.lengths))
+    assert bfs.lengths[short] < bfs.lengths.max()
+    padded = changed(bfs, "hints", "reach_h", (short, slice(bfs.lengths[short], None)), -1)
+    assert verify(programs.get("bfs"), padded).network.exact_traces == 1.0
+
+
+@pytest.mark.parametrize(("shift", "share"), [(5e-6, 1.0), (5e-5, 0.0)])
+def test_scalars_may_differ_by_a_hundred_thousandth(shift, share):
+    batch = tasks.sample("bellman_ford", 6, 3, 3, p=0.9)
+    shifted = changed(batch, "hints", "d", ..., batch.hints["d"] + shift)
+    assert verify(programs.get("bellman_ford"), shifted).interpreter.hints["d"] == share
+
+
+def test_a_batch_in_parts_gives_what_the_whole_gives(bfs, monkeypatch):
+    wrong = changed(bfs, "outputs", "pi", (4, slice(None)), -1)
+    whole = verify(programs.get("bfs"), wrong)
+    monkeypatch.setattr(verification, "_NUMBERS_AT_ONCE", 1)
+    sizes = []
+    interpret = verification.interpret
+    monkeypatch.setattr(
+        verification, "interpret", lambda p, part: sizes.append(len(part)) or interpret(p, part)
+    )
+    assert verify(programs.get("bfs"), wrong) == whole
+    assert sizes == [1] * 5
+    assert whole.network.exact_outputs == 0.8
+
+
+def test_the_last_part_is_filled_up_and_its_filling_not_counted(bfs, monkeypatch):
+    wrong = changed(bfs, "outputs", "pi", (0, slice(None)), -1)
+    whole = verify(programs.get("bfs"), wrong)
+    numbers_of_one = bfs.hints["pi_h"].shape[1] * 6**2 * (1 + len(bfs.task.features))
+    monkeypatch.setattr(verification, "_NUMBERS_AT_ONCE", 3 * numbers_of_one)
+    assert verify(programs.get("bfs"), wrong) == whole
+    assert whole.network.exact_outputs == 0.8
+
+
+def test_a_trace_of_a_single_step_is_exact():
+    alone = tasks.sample("bfs", 1, 2, 3)
+    assert verify(programs.get("bfs"), alone).network.exact_traces == 1.0
+
+
+def test_a_wider_network_is_as_exact(bfs):
+    assert verify(programs.get("bfs"), bfs, width=16).network.exact_traces == 1.0
+
+
+def test_random_positions_are_sorted_draws_of_the_seed(bfs):
+    moved = with_random_positions(bfs, 4)
+    drawn = np.random.RandomState(4).uniform(size=(5, 6))
+    assert np.array_equal(moved.inputs["pos"], np.sort(drawn, 1))
+    assert moved.inputs["A"] is bfs.inputs["A"]
+    assert verify(programs.get("bfs"), moved).network.exact_traces == 1.0
+
+
+def test_names_are_sorted_and_an_unknown_one_is_refused_with_a_suggestion():
+    assert programs.names() == sorted(programs.names())
+    assert all(programs.get(name).name == name for name in programs.names())
+    with pytest.raises(ValueError, match="unknown program: 'bsf'; did you mean bfs"):
+        programs.get("bsf")

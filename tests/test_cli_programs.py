@@ -1,0 +1,95 @@
+"""The verbs for graph programs, as a user calls them."""
+
+import json
+import sys
+
+import pytest
+
+from algoscope import cli, networks, programs
+
+
+@pytest.fixture
+def algoscope(monkeypatch, capsys):
+    """Runs the command line in this process; returns what it prints."""
+
+    def run(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["algoscope", *arguments])
+        cli.main()
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_programs_lists_every_program_with_its_certificate(algoscope):
+    described = json.loads(algoscope("programs", "--json"))
+    assert list(described) == programs.names()
+    assert described["bfs"]["task"] == "bfs"
+    assert described["bfs"]["parameters"] <= 310
+    certificate = described["bfs"]["certificate"]
+    assert 0 < certificate["margin"] < 1
+    assert certificate["largest_uniform_size"] >= 64
+    table = algoscope("programs")
+    assert f"{len(described)} programs" in table
+    for name in described:
+        assert f" {name} " in table
+
+
+def test_compile_writes_a_network_of_the_width_asked_for(algoscope, tmp_path):
+    path = tmp_path / "bfs.safetensors"
+    assert str(path) in algoscope("compile", "bfs", "--width", "16", "--out", str(path))
+    network, task = networks.load(path)
+    assert (network.config.width, task) == (16, "bfs")
+
+
+def test_compile_without_a_width_writes_the_smallest(algoscope, tmp_path):
+    path = tmp_path / "bfs.safetensors"
+    algoscope("compile", "bfs", "--out", str(path))
+    assert networks.load(path)[0].config.width == 3
+
+
+def test_verify_as_json_has_the_shares_at_the_top(algoscope):
+    command = "verify bfs --size 6 --count 4 --seed 3 --random-positions --json"
+    result = json.loads(algoscope(*command.split()))
+    assert result["exact_traces"] == result["exact_outputs"] == 1.0
+    assert result["hints"] == {"reach_h": 1.0, "pi_h": 1.0}
+    assert result["outputs"] == {"pi": 1.0}
+    assert result["interpreter"] == result["compilation"]
+    assert (result["samples"], result["nodes"]) == (4, 6)
+
+
+def test_verify_prints_a_row_for_each_feature(algoscope):
+    table = algoscope("verify", "bfs", "--size", "6", "--count", "4")
+    assert "4 samples of 6 nodes" in table
+    for row in ("exact traces", "exact outputs", "hint reach_h", "hint pi_h", "output pi"):
+        assert row in table
+    assert "100.00%" in table
+
+
+def test_draw_writes_pictures_as_svg_and_png(algoscope, tmp_path):
+    printed = algoscope("draw", "bfs", "--out", str(tmp_path)).split()
+    parts = ("encoders", "processor", "decoders")
+    names = {f"bfs-{part}.{suffix}" for part in parts for suffix in ("svg", "png")}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    assert sorted(printed) == sorted(str(path) for path in tmp_path.iterdir())
+    assert (tmp_path / "bfs-processor.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "bfs-processor.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("verify bsf", "unknown program: 'bsf'; did you mean bfs"),
+        ("compile bfs --out bfs.npz", "needed a name that ends in .safetensors"),
+        ("compile bfs --width 2 --out bfs.safetensors", "width: got 2, needed at least 3"),
+        ("draw bfs --out nowhere", "--out: got nowhere, needed a folder that exists"),
+        ("verify bfs --count 0", "count: got 0, needed an integer of at least 1"),
+    ],
+)
+def test_bad_arguments_are_refused_with_what_is_needed(
+    algoscope, arguments, message, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as exit_:
+        algoscope(*arguments.split())
+    assert message in str(exit_.value.code)
+    assert not list(tmp_path.iterdir())
