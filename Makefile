@@ -8,7 +8,7 @@ demo: $(READY)  ## sample a BFS problem and print its trace
 	@$(BIN)/algoscope sample bfs --size 8 --count 1 --seed 7
 
 test: lint  ## everything that CI checks
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=auto --dist=worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .
