@@ -1,6 +1,6 @@
 """Draws docs/picture.svg: a BFS problem step by step, and what a network attends to meanwhile.
 
-    python docs/make_picture.py
+python docs/make_picture.py
 """
 
 import math
@@ -32,10 +32,7 @@ def line(a: np.ndarray, b: np.ndarray, color: str, width: float) -> str:
 def graph(A: np.ndarray, reach: np.ndarray, pi: np.ndarray, left: float, top: float) -> list[str]:
     places = circle(len(A), left, top)
     parts = [
-        line(places[i], places[j], FAINT, 1.2)
-        for i in range(len(A))
-        for j in range(i)
-        if A[i, j]
+        line(places[i], places[j], FAINT, 1.2) for i in range(len(A)) for j in range(i) if A[i, j]
     ]
     parts += [line(places[i], places[p], EDGE, 3.5) for i, p in enumerate(pi) if p != i]
     for i, (x, y) in enumerate(places):
