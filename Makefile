@@ -4,8 +4,9 @@ READY := .venv/.ready
 
 .PHONY: demo test lint clean
 
-demo: $(READY)  ## sample a BFS problem and print its trace
+demo: $(READY)  ## sample a BFS problem, print its trace, and verify BFS compiled into weights
 	@$(BIN)/algoscope sample bfs --size 8 --count 1 --seed 7
+	@$(BIN)/algoscope verify bfs --size 16 --count 64
 
 test: lint  ## everything that CI checks
 	$(BIN)/pytest --numprocesses=auto --dist=worksteal
