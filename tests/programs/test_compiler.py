@@ -32,9 +32,15 @@ def assert_exact(recording: Recording, program: GraphProgram, batch: Batch) -> N
 
 
 def assert_same_attention(
-    recording: Recording, program: GraphProgram, interpreted: Recording, batch: Batch
+    recording: Recording,
+    program: GraphProgram,
+    interpreted: Recording,
+    batch: Batch,
+    ties: bool = True,
 ) -> None:
-    """Of a round with fewer selections than another, the network has heads that are not used."""
+    """Where several senders score the same, the network attends to all of them; a program that has
+    such `ties` does not use what it then reads. Of a round with fewer selections than another, the
+    network has heads that are not used."""
     attention = np.asarray(recording.attention)
     heads = attention.shape[2] // len(program.rounds)
     used = [
@@ -45,6 +51,9 @@ def assert_same_attention(
     valid = valid_steps(batch)
     ours = attention[:, : valid.shape[1], used][valid]
     theirs = np.asarray(interpreted.attention)[:, : valid.shape[1]][valid]
+    if ties:
+        decided = ours.max(-1) > 0.9
+        ours, theirs = ours[decided], theirs[decided]
     np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
@@ -251,4 +260,4 @@ def test_a_random_program_does_the_same_interpreted_and_compiled(text, seed):
     interpreted = interpret(program, batch)
     recording = networks.run(compiled.network, batch)
     assert from_interpreter(recording, interpreted, batch) == []
-    assert_same_attention(recording, program, interpreted, batch)
+    assert_same_attention(recording, program, interpreted, batch, ties=False)

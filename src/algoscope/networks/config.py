@@ -45,6 +45,9 @@ class NetworkConfig:
     attention_bias: int | None = None
     """The number of nodes of a learned pre-attention bias, Mind The Gap eq. 14 (gatv2). The network
     then works for that size alone."""
+    matrix_precision: Literal["default", "highest"] = "default"
+    """Precision of matrix products: the device's own choice (TF32 on recent GPUs), or full float32,
+    which compiled networks need."""
     simple_decoders: bool = False
     """Whether pointer decoders do without edge features. The paper names this option
     (simplify_decoders) and does not define it."""
@@ -70,6 +73,7 @@ def check_choices(config: NetworkConfig) -> list[str]:
         "encoder_start": ("default", "xavier_on_scalars"),
         "head_combination": ("concatenate", "sum"),
         "activation": ("sum", "skip"),
+        "matrix_precision": ("default", "highest"),
     }
     for name, known in choices.items():
         if getattr(config, name) not in known:

@@ -200,7 +200,8 @@ def trajectories_of(
         network.config.hint_repred_mode == "hard_on_eval" and not training
     )
     one = functools.partial(_trajectory, network, hard=hard)
-    return jax.vmap(one)(arrays.inputs, arrays.hints, arrays.lengths, noise)
+    with jax.default_matmul_precision(network.config.matrix_precision):
+        return jax.vmap(one)(arrays.inputs, arrays.hints, arrays.lengths, noise)
 
 
 class _Moment(NamedTuple):

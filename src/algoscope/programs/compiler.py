@@ -155,6 +155,7 @@ def empty_network(program: GraphProgram, width: int) -> Network:
         head_combination="concatenate" if heads == 1 else "sum",
         attention_width=None if heads == 1 else heads * _head_units(program),
         layer_norm=False,
+        matrix_precision="highest",
         edge_information=_reads_selected_edges(program),
         rounds=len(program.rounds),
         shared_rounds=len(program.rounds) == 1,
