@@ -175,22 +175,23 @@ def choice_of_last(compiled: Compiled, batch: Batch) -> np.ndarray:
     return np.asarray(networks.run(compiled.network, batch).attention)[0, -1, 0, 3]
 
 
-LOWERED = [
-    (programs.get("bfs"), 2, 64),
-    (programs.get("bellman_ford"), 128, 4096),
-]
+NOTHING = 2.0**-24
+"""A share of the attention that float32 does not see beside 1."""
 
 
-@pytest.mark.parametrize(("program", "soft", "wrong"), LOWERED, ids=["bfs", "bellman_ford"])
-def test_the_certified_sharpness_is_enough_and_less_fails(program, soft, wrong):
-    """At the certified margin attention is one-hot to the last bit. Where rounding takes a small
-    part of the margin, half of the sharpness leaks already; and a fraction gives wrong states."""
+@pytest.mark.parametrize(("name", "soft", "wrong"), [("bfs", 2, 16), ("bellman_ford", 4, 32)])
+def test_the_certified_sharpness_is_enough_and_less_fails(name, soft, wrong):
+    """At the certified margin the second best gets nothing. Where rounding takes a small part of
+    the margin, half of the sharpness leaks already; a fraction of it gives wrong states."""
+    program = programs.get(name)
     compiled = compile_program(program)
     batch = rivals(program.task, compiled.certificate.margin)
     sharpness = compiled.certificate.sharpness
-    np.testing.assert_array_equal(choice_of_last(compiled, batch), [0, 1, 0, 0])
+    _, best, second, _ = choice_of_last(compiled, batch)
+    assert best == 1
+    assert second < NOTHING
     leaking = choice_of_last(compile_program(program, sharpness=sharpness / soft), batch)
-    assert leaking[2] > 0
+    assert leaking[2] > NOTHING
     lowest = choice_of_last(compile_program(program, sharpness=sharpness / wrong), batch)
     assert 0.1 < lowest[2] < 0.5
 

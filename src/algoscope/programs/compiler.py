@@ -44,6 +44,7 @@ _MASK_SHARPNESS = 2.0**10
 _SLOPE = 0.01
 _FARTHEST = 8.0
 _LEAK = 17.0
+_MASK = 1e9
 
 
 class CompileError(ValueError):
@@ -69,6 +70,11 @@ class Layout:
         """The largest absolute value that the form can have."""
         sizes = (abs(c) * self.bounds.get(a.name, _INPUT_BOUND) for a, c in form.terms.items())
         return sum(sizes, abs(form.constant))
+
+    def most(self, form: Linear) -> float:
+        """The largest value that the form can have: no atom is below 0."""
+        gains = (max(0.0, c) * self.bounds.get(a.name, _INPUT_BOUND) for a, c in form.terms.items())
+        return sum(gains, form.constant)
 
 
 class Certificate(NamedTuple):
@@ -97,6 +103,7 @@ def compile_program(
     if width < smallest:
         raise CompileError(f"width: got {width}, needed at least {smallest} for {program.name}")
     network = empty_network(program, width)
+    sharpness = _below_mask(program, layout, sharpness)
     writer = _Writer(program, layout, width, sharpness, network)
     for number in range(len(program.rounds)):
         writer.write_round(number)
@@ -121,8 +128,11 @@ def lay_out(program: GraphProgram) -> Layout:
     at_edges = {atom.name for atom in atoms if atom.where.endswith(EDGE)}
     at_nodes = {atom.name for atom in atoms if not atom.where.endswith(EDGE)} | {POSITION}
     bounds = {v.name: v.bound for v in program.variables} | {POSITION: 1.0}
-    bounds |= {f"hint.{f.name}": 1.0 for f in tasks.get(program.task).features}
-    return Layout(tuple(sorted(at_nodes)), tuple(sorted(at_edges)), units, bounds)
+    layout = Layout(tuple(sorted(at_nodes)), tuple(sorted(at_edges)), units, bounds)
+    for shown in program.shown:
+        sizes = (abs(t.coefficient) * layout.bound(t.value) for t in shown.classes[0])
+        bounds[f"hint.{shown.feature}"] = max(1.0, sum(sizes))
+    return layout
 
 
 def _selections(program: GraphProgram) -> list[Selection]:
@@ -189,6 +199,20 @@ def certify(program: GraphProgram, layout: Layout, sharpness: float) -> Certific
         gap = abs(selection.score.terms.get(Atom(OTHER, POSITION), 0.0))
         sizes += [int(gap / margin)] if gap else []
     return Certificate(sharpness, max(margins), min(sizes, default=None))
+
+
+def _below_mask(program: GraphProgram, layout: Layout, sharpness: float) -> float:
+    """The sharpness, lowered until no score outweighs the mask that hides who is no neighbour."""
+    if program.everyone:
+        return sharpness
+    for selection in _selections(program):
+        missed = layout.most(selection.unmet)
+        missed += sum(max(0.0, layout.most(cut)) for cut in selection.unmet_hinges)
+        largest = layout.bound(selection.score) + _penalty(selection, layout) * missed
+        largest += sum(abs(h.coefficient) * layout.bound(h.value) for h in selection.hinges)
+        while 2 * sharpness * largest > _MASK:
+            sharpness /= 2
+    return sharpness
 
 
 def _seen(form: Linear) -> Linear:

@@ -33,8 +33,7 @@ DFS = parse(
     opening = 2 * hint.s_last - hint.u - grey - black
     scanning = grey + hint.u - hint.s_last
 
-    scan = minimum(other.idx, where=other.white
-                   and edge.A and 2 * hint.s_last + 2 * other.hint.s_last + 2 * other.white <= 4)
+    scan = minimum(other.idx, where=other.white and edge.A and not other.hint.s_last)
     last = maximum(other.idx)
     under = minimum(2 * positive(other.idx - below) - other.idx)
     token = maximum(other.hint.s_last)
@@ -64,34 +63,34 @@ DFS = parse(
     token_is_root = token.hint.s_last - token.stacked
 
     grey = (
-        chosen
+        (chosen and not hint.s_last)
         or (hint.s_last and token.opening)
         or (grey and hint.s_last and token.scanning and token.found)
         or (grey and not hint.s_last and not popped)
-        or (grey and popped and token.below_found)
+        or (grey and popped and not hint.s_last and token.below_found)
     )
     black = (
         black
         or (token.scanning and not token.found and hint.s_last)
-        or (popped and not token.below_found)
+        or (popped and not hint.s_last and not token.below_found)
     )
     visited = (
         (token.opening and hint.s_last)
         or (token.scanning and hint.u)
-        or popped
+        or (popped and not hint.s_last)
         or (token.black and token_is_root and white and idx <= low.idx)
     )
     top = (
         (token.opening and hint.s_last)
         or (token.scanning and not token.found and hint.s_last)
-        or chosen
-        or (popped and not token.below_found)
+        or (chosen and not hint.s_last)
+        or (popped and not hint.s_last and not token.below_found)
         or (token.black and token_is_root and white and idx <= low.idx)
     )
     highest = last.idx <= idx
     seen = (
         (token.opening and hint.v)
-        or chosen
+        or (chosen and not hint.s_last)
         or (highest and token.scanning and not token.found)
         or (highest and token.black and token.stacked and not token.below_found)
         or (token.black and token_is_root and white and idx <= low.idx)
@@ -102,25 +101,25 @@ DFS = parse(
         or (token.black and token_is_root and white and idx <= low.idx)
     )
     stacked = (
-        chosen
+        (chosen and not hint.s_last)
         or (stacked and not hint.s_last)
         or (stacked and hint.s_last and not token.black)
     )
     below = (
-        (chooser.idx if chosen and token.grey else 0)
-        + (chooser.below if chosen and token.black else 0)
+        (chooser.idx if chosen and not hint.s_last and token.grey else 0)
+        + (chooser.below if chosen and not hint.s_last and token.black else 0)
         + (below if not hint.s_last else 0)
         + (below if hint.s_last and not token.black else 0)
     )
     white_next = scan.idx
-    found = scan.white and scan.edge.A
+    found = scan.white and scan.edge.A and not scan.hint.s_last
     below_next = under.white_next
     below_found = under.found
-    parented = parented or chosen
+    parented = parented or (chosen and not hint.s_last)
     pi = (
         pi
-        + (chooser.idx if chosen and token.grey else 0)
-        + (chooser.below if chosen and token.black else 0)
+        + (chooser.idx if chosen and not hint.s_last and token.grey else 0)
+        + (chooser.below if chosen and not hint.s_last and token.black else 0)
     )
     time = (
         (time + token.opening)
@@ -131,7 +130,7 @@ DFS = parse(
     f = (
         f
         + (time + 1 if token.scanning and not token.found and hint.s_last else 0)
-        + (time + 1 if popped and not token.below_found else 0)
+        + (time + 1 if popped and not hint.s_last and not token.below_found else 0)
     )
 
     hint.color = white, grey, black

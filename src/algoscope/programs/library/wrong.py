@@ -53,11 +53,11 @@ BELLMAN_FORD_HOPS = parse(
     "bellman_ford",
     """
     found: Bool
-    dist: Float(100)
+    dist: Float(32)
     pi: Node
 
     visit = found or input.s
-    best = minimum(other.dist, where=other.visit and edge.A > 0)
+    best = minimum(other.dist + 0.25 * other.idx, where=other.visit and edge.A > 0)
 
     found = best.visit and not input.s
     dist = best.dist + 0.5 if best.visit and not input.s else 0
