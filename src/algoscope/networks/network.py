@@ -93,6 +93,11 @@ def build(
     features = task.features if isinstance(task, Task) else tuple(task)
     faults = check_choices(config)
     faults += check_processor(config) if not faults else []
+    faults += [
+        f"feature {f.name}: got a {f.kind}, needed a {', '.join(KINDS)}"
+        for f in features
+        if f.kind not in KINDS
+    ]
     if faults:
         raise ConfigError("\n".join(faults))
     encoder_key, processor_key, decoder_key = jax.random.split(key, 3)

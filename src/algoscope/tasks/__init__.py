@@ -16,11 +16,13 @@ The same seed draws the same problems as dm-clrs 2.0.3, bit for bit.
 from typing import Any
 
 from algoscope.tasks import export, text
+from algoscope.tasks.batch import Batch
 from algoscope.tasks.errors import unknown_name
 from algoscope.tasks.features import Feature, Kind, Location, Stage
 from algoscope.tasks.problems import Trace, run
 from algoscope.tasks.registry import get, names
-from algoscope.tasks.sampling import Batch, sample_task
+from algoscope.tasks.sampling import sample_task
+from algoscope.tasks.streams import Recipe, stream
 from algoscope.tasks.task import Task
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "Feature",
     "Kind",
     "Location",
+    "Recipe",
     "Stage",
     "Task",
     "Trace",
@@ -37,6 +40,7 @@ __all__ = [
     "run",
     "sample",
     "split",
+    "stream",
     "text",
 ]
 

@@ -13,6 +13,7 @@ In a `Batch` it is *dense*, the form in which CLRS-30 and networks know it.
 | categorical | int32 [n], the class               | one-hot [n, classes]     |
 | pointer     | int32 [n], the node pointed to     | [n]                      |
 | permutation | int32 [n], the predecessor         | [n]                      |
+| cycle       | int32 [n], the predecessor         | one-hot [n, n]           |
 
 At an edge, n becomes n x n; at the graph, a register has one element and the dense form none.
 A *masked* class k (one that counts neither for nor against a prediction) is the register value ~k
@@ -45,6 +46,8 @@ class Kind(enum.StrEnum):
     POINTER = "pointer"
     PERMUTATION = "permutation"
     """Predecessor pointers that form one line through all nodes; the first points to itself."""
+    CYCLE = "cycle"
+    """Predecessor pointers that form one cycle through all nodes: see `transforms.with_cycles`."""
 
 
 _REGISTER_DTYPES = {Kind.SCALAR: np.dtype(np.float64), Kind.MASK: np.dtype(np.int8)}
@@ -65,7 +68,7 @@ class Feature:
     @property
     def one_hot(self) -> bool:
         """Is the dense form one-hot, where the register holds an index?"""
-        return self.kind in (Kind.MASK_ONE, Kind.CATEGORICAL)
+        return self.kind in (Kind.MASK_ONE, Kind.CATEGORICAL, Kind.CYCLE)
 
     @property
     def register_dtype(self) -> np.dtype:
@@ -90,6 +93,8 @@ class Feature:
     def dense_shape(self, nodes: int) -> tuple[int, ...]:
         if self.kind is Kind.CATEGORICAL:
             return (*self._places(nodes), self.classes)
+        if self.kind is Kind.CYCLE:
+            return (*self._places(nodes), nodes)
         return self._places(nodes)
 
     def _places(self, nodes: int) -> tuple[int, ...]:

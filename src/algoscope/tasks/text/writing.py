@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from algoscope.tasks.batch import Batch
 from algoscope.tasks.features import Feature, Kind, Location, Stage
 from algoscope.tasks.options import integer
-from algoscope.tasks.sampling import Batch
 from algoscope.tasks.text.layout import layout_of
 
 _BETWEEN = ", "

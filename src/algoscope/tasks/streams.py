@@ -1,0 +1,147 @@
+"""Streams: batches without end, drawn as dm-clrs's `examples/run.py` draws them for training.
+
+    stream = tasks.stream("bfs", tasks.Recipe(sizes=(8, 16)), seed=1)
+    for batch in itertools.islice(stream, 1000):
+        ...
+
+Given the RandomState that dm-clrs is given, a stream is what `build_sampler(num_samples=-1)` and
+the steps after it (`process_random_pos`, `process_pred_as_input`, `process_permutations`) give.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from algoscope.tasks.batch import Batch
+from algoscope.tasks.errors import unknown_name
+from algoscope.tasks.options import integer
+from algoscope.tasks.registry import get
+from algoscope.tasks.sampling import batches
+from algoscope.tasks.task import Task
+from algoscope.tasks.transforms import (
+    with_cycles,
+    with_permutations_as_pointers,
+    with_positions,
+    with_predecessors_as_inputs,
+)
+
+Permutations = Literal["line", "cycle", "pointers"]
+
+_LONG_TRACES = ("articulation_points", "bridges", "mst_kruskal")
+"""Tasks whose traces grow with the number of edges: they get half as many."""
+
+_FIXED_PREDECESSORS = (
+    "activity_selector",
+    "binary_search",
+    "find_maximum_subarray_kadane",
+    "jarvis_march",
+    "kmp_matcher",
+    "lcs_length",
+    "matrix_chain_order",
+    "minimum",
+    "naive_string_matcher",
+    "optimal_bst",
+    "task_scheduling",
+)
+"""Tasks whose hint `pred_h` never changes."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What to draw for training; the defaults are dm-clrs's, but for `burn_in`."""
+
+    sizes: tuple[int, ...] = (4, 7, 11, 13, 16)
+    """Sizes of the problems, the same throughout a batch, one after the other; for string matching
+    there is only one, 5/4 of the largest."""
+    count: int = 32
+    """Problems in a batch."""
+    p: tuple[float, ...] = tuple(0.1 + 0.1 * i for i in range(9))
+    """Probabilities of an edge, one chosen for each graph; halved where traces are very long."""
+    length_needle: int | None = -8
+    """Length of the needle in string matching: -k is a random one from 1 to k, None 1/5 of all."""
+    random_positions: bool = True
+    """Whether `pos` is random instead of uniform."""
+    predecessors_as_inputs: bool = True
+    """Whether a hint `pred_h` that never changes is an input instead."""
+    permutations: Permutations = "line"
+    """The form of permutations: a "line" of pointers, as `algoscope.networks` takes them and closes
+    them to a cycle itself; a "cycle", closed as dm-clrs does it; or "pointers", not enforced."""
+    burn_in: int = 0
+    """Samples of each size drawn and dropped first, to pad time to the longest trace so far; 0 pads
+    to the longest of the batch. dm-clrs's default is 1,000."""
+
+
+_DEFAULT = Recipe()
+
+
+def stream(
+    name: str,
+    recipe: Recipe = _DEFAULT,
+    seed: int | np.random.RandomState = 42,
+    **options: Any,
+) -> Iterator[Batch]:
+    """Batches of the task without end; `options` of its sampler override the recipe's.
+
+    A RandomState that is given as seed moves on with the stream: it seeds each size's own draws at
+    once, and draws the positions of each batch.
+    """
+    task = get(name)
+    random = _random_state(seed)
+    transforms = _transforms(task, recipe, random)
+    options = _defaults(task, recipe, options) | options
+    sources = [
+        batches(task, size, recipe.count, int(random.randint(2**32)), options, recipe.burn_in)
+        for size in _sizes(task, recipe)
+    ]
+    return (_apply(transforms, next(source)) for source in itertools.cycle(sources))
+
+
+def _apply(transforms: list[Callable[[Batch], Batch]], batch: Batch) -> Batch:
+    for transform in transforms:
+        batch = transform(batch)
+    return batch
+
+
+def _random_state(seed: int | np.random.RandomState) -> np.random.RandomState:
+    if isinstance(seed, np.random.RandomState):
+        return seed
+    return np.random.RandomState(integer(0, 2**32 - 1)("seed", seed, 0))
+
+
+def _sizes(task: Task, recipe: Recipe) -> tuple[int, ...]:
+    if not recipe.sizes:
+        raise ValueError(f"sizes: got {recipe.sizes!r}, needed at least one")
+    sizes = tuple(integer(1)("sizes", size, 0) for size in recipe.sizes)
+    return (max(sizes) * 5 // 4,) if "length_needle" in task.options else sizes
+
+
+def _defaults(task: Task, recipe: Recipe, given: Mapping[str, Any]) -> dict[str, Any]:
+    defaults: dict[str, Any] = {}
+    if "p" in task.options and "family" not in given:
+        halved = task.name in _LONG_TRACES
+        defaults["p"] = tuple(p / 2 for p in recipe.p) if halved else recipe.p
+    if "length_needle" in task.options:
+        defaults["length_needle"] = recipe.length_needle
+    return defaults
+
+
+def _transforms(
+    task: Task, recipe: Recipe, random: np.random.RandomState
+) -> list[Callable[[Batch], Batch]]:
+    if recipe.permutations not in get_args(Permutations):
+        raise ValueError(unknown_name("permutations", recipe.permutations, get_args(Permutations)))
+    transforms = []
+    if recipe.random_positions:
+        transforms.append(
+            lambda batch: with_positions(batch, random.random_sample(batch.inputs["pos"].shape))
+        )
+    if recipe.predecessors_as_inputs and task.name in _FIXED_PREDECESSORS:
+        transforms.append(with_predecessors_as_inputs)
+    if recipe.permutations == "cycle":
+        transforms.append(with_cycles)
+    if recipe.permutations == "pointers":
+        transforms.append(with_permutations_as_pointers)
+    return transforms

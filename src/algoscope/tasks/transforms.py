@@ -1,0 +1,95 @@
+"""Transforms: what dm-clrs does to samples before it trains on them, as functions of batches.
+
+None of them changes the batch that it is given.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.tasks.batch import Batch
+from algoscope.tasks.features import Feature, Kind, Location, Stage
+
+_PREDECESSOR = Feature("pred", Stage.INPUT, Location.NODE, Kind.POINTER)
+
+
+def with_positions(batch: Batch, values: np.ndarray) -> Batch:
+    """The batch with the values [batch, nodes], in ascending order, in place of `pos`.
+
+    Of two strings in a sample each has its own order.
+    """
+    pos = batch.inputs["pos"]
+    if values.shape != pos.shape:
+        raise ValueError(f"values: got shape {values.shape}, needed {pos.shape}, that of pos")
+    string = batch.inputs.get("string", np.zeros(pos.shape))
+    order = np.lexsort((values, string))
+    inputs = batch.inputs | {"pos": np.take_along_axis(values, order, axis=1)}
+    return dataclasses.replace(batch, inputs=inputs)
+
+
+def with_predecessors_as_inputs(batch: Batch) -> Batch:
+    """The batch with the hint `pred_h`, if it has one, turned into the input `pred`.
+
+    The hint has to be the same at every step: then it only says in what order the nodes are.
+    """
+    hints = dict(batch.hints)
+    if "pred_h" not in hints:
+        return batch
+    pred_h = hints.pop("pred_h")
+    counts = np.arange(pred_h.shape[1]) < batch.lengths[:, None]
+    if (counts[..., None] & (pred_h != pred_h[:, :1])).any():
+        raise ValueError(
+            f"batch: got {batch.task.name}, whose pred_h changes from step to step, "
+            "needed a task whose pred_h stays the same"
+        )
+    return dataclasses.replace(
+        batch,
+        inputs=batch.inputs | {"pred": pred_h[:, 0].astype(_PREDECESSOR.dense_dtype)},
+        hints=hints,
+        features=tuple(_PREDECESSOR if f.name == "pred_h" else f for f in batch.features),
+    )
+
+
+def with_cycles(batch: Batch) -> Batch:
+    """The batch with each output that is a permutation closed to a cycle, dm-clrs's form of it.
+
+    The first node then points to the last, and the output NAME_mask says which node is first.
+    """
+    outputs, features = {}, []
+    for feature in batch.features:
+        name = feature.name
+        if feature.stage is Stage.OUTPUT:
+            outputs[name] = batch.outputs[name]
+        if feature.kind is Kind.PERMUTATION:
+            cycle = dataclasses.replace(feature, kind=Kind.CYCLE)
+            first = dataclasses.replace(feature, name=f"{name}_mask", kind=Kind.MASK_ONE)
+            outputs[name], outputs[first.name] = _close(batch.outputs[name])
+            features += [cycle, first]
+        else:
+            features.append(feature)
+    return dataclasses.replace(batch, outputs=outputs, features=tuple(features))
+
+
+class _Cycle(NamedTuple):
+    predecessors: np.ndarray
+    """One-hot [batch, n, n]."""
+    first: np.ndarray
+    """One-hot [batch, n]."""
+
+
+def _close(pointers: np.ndarray) -> _Cycle:
+    """The cycle of predecessors [batch, n] that form a line."""
+    one_hot = np.eye(pointers.shape[1])
+    first = one_hot[np.argmax(pointers == np.arange(pointers.shape[1]), axis=1)]
+    last = one_hot[np.argmin(one_hot[pointers].sum(1), axis=1)]
+    return _Cycle(np.where(first[..., None] == 1, last[:, None], one_hot[pointers]), first)
+
+
+def with_permutations_as_pointers(batch: Batch) -> Batch:
+    """The batch with each permutation taken for pointers that may point anywhere."""
+    features = (
+        dataclasses.replace(f, kind=Kind.POINTER) if f.kind is Kind.PERMUTATION else f
+        for f in batch.features
+    )
+    return dataclasses.replace(batch, features=tuple(features))
