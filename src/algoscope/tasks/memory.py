@@ -5,6 +5,7 @@ longer than to compute what is written there.
 """
 
 import math
+import mmap
 import weakref
 
 import numpy as np
@@ -20,7 +21,7 @@ class Memory:
     """Makes arrays in blocks of memory; a block is used again when no array lies in it any more."""
 
     def __init__(self):
-        self._free: list[np.ndarray] = []
+        self._free: list[mmap.mmap] = []
 
     def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
         """An array with arbitrary values, as `np.empty`."""
@@ -29,15 +30,16 @@ class Memory:
         if size < _SMALL:
             return np.empty(shape, dtype)
         block = self._take(size)
-        # All views of an array refer to the first of them, which has no array but a buffer below.
-        first = np.frombuffer(block.data, np.uint8, size)
-        weakref.finalize(first, self._free.append, block)
-        return first.view(dtype).reshape(shape)
+        # numpy has every view refer to the array that it views in the end: to this one.
+        whole = np.frombuffer(block, np.uint8, size)
+        weakref.finalize(whole, self._free.append, block)
+        return whole.view(dtype).reshape(shape)
 
-    def _take(self, size: int) -> np.ndarray:
+    def _take(self, size: int) -> mmap.mmap:
         self._free.sort(key=len)
         for number, block in enumerate(self._free):
             if len(block) >= size:
                 return self._free.pop(number)
         del self._free[-1:]
-        return np.empty(int(size * _SLACK), np.uint8)
+        # Not from numpy, which asks for huge pages: the system may take long to find some.
+        return mmap.mmap(-1, int(size * _SLACK), access=mmap.ACCESS_COPY)

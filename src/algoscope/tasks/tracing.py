@@ -58,8 +58,8 @@ class Tracer:
         self._draws = tuple(available[name] for name in task.draw_parameters)
         self._runs = tuple(registers[name] for name in task.algorithm_parameters)
         self._loop = _loop_of(task)
-        self._steps = np.empty((0, len(self._hints.words)), np.int64)
         self._memory = Memory()
+        self._steps = self._memory.empty((0, len(self._hints.words)), np.int64)
         self.longest = 0
 
     def draw(self, count: int, stream: np.ndarray, least_steps: int = 0) -> Batch:
@@ -114,7 +114,7 @@ class Tracer:
         self.longest = max(self.longest, int(np.diff(rows.starts[: target + 1]).max()))
 
     def _make_room(self, steps: int, keep: int) -> None:
-        room = np.empty((steps, len(self._hints.words)), np.int64)
+        room = self._memory.empty((steps, len(self._hints.words)), np.int64)
         room[:keep] = self._steps[:keep]
         self._steps = room
 
