@@ -1,8 +1,8 @@
 """Settings of all tests.
 
 Property tests draw the same examples on every run, few enough for two slow cores. XLA compiles fast
-instead of well, since the networks here are tiny and many. (Level 0 would be faster still, and gives
-NaN in gradients of max-aggregations with jax 0.10.2.)
+instead of well, since the networks here are tiny and many. (Level 0 would be faster still, and
+gives NaN in gradients of max-aggregations with jax 0.10.2.)
 """
 
 import itertools
