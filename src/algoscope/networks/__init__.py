@@ -8,7 +8,7 @@ recording.attention, recording.hidden, recording.hints["pi_h"], recording.output
 """
 
 from algoscope.networks.config import ConfigError, NetworkConfig
-from algoscope.networks.network import Network, Noise, batch_arrays, build, run
+from algoscope.networks.network import Network, Noise, batch_arrays, build, run, skeleton
 from algoscope.networks.objective import hint_scores, loss, score
 from algoscope.networks.processors import PROCESSORS
 from algoscope.networks.weights import WeightsError, arrays, load, save, with_arrays
@@ -29,5 +29,6 @@ __all__ = [
     "run",
     "save",
     "score",
+    "skeleton",
     "with_arrays",
 ]

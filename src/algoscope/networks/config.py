@@ -45,6 +45,8 @@ class NetworkConfig:
     attention_bias: int | None = None
     """The number of nodes of a learned pre-attention bias, Mind The Gap eq. 14 (gatv2). The network
     then works for that size alone."""
+    attention_mask: float = 1e9
+    """How far behind the others the softmax puts who is no neighbour (gat, gatv2)."""
     matrix_precision: Literal["default", "highest"] = "default"
     """Precision of matrix products: the device's own choice (TF32 on recent GPUs), or full float32,
     which compiled networks need."""
@@ -80,6 +82,8 @@ def check_choices(config: NetworkConfig) -> list[str]:
             faults.append(
                 f"{name}: got {getattr(config, name)!r}, needed one of {', '.join(known)}"
             )
+    if not config.attention_mask > 0:
+        faults.append(f"attention_mask: got {config.attention_mask!r}, needed a number above 0")
     if not 0 <= config.dropout < 1:
         faults.append(f"dropout: got {config.dropout!r}, needed a number from 0 to below 1")
     if config.encode_hints and not config.decode_hints:

@@ -124,6 +124,11 @@ def build(
     )
 
 
+def skeleton(task: Task | Sequence[Feature], config: NetworkConfig) -> Network:
+    """A network without weights, only their shapes, for `with_arrays` to fill."""
+    return eqx.filter_eval_shape(build, task, config, key=jax.random.key(0))
+
+
 def _is_read(feature: Feature, config: NetworkConfig) -> bool:
     return feature.stage is Stage.INPUT or (feature.stage is Stage.HINT and config.encode_hints)
 

@@ -20,7 +20,7 @@ import safetensors.numpy
 
 from algoscope import __version__
 from algoscope.networks.config import NetworkConfig
-from algoscope.networks.network import Network, build
+from algoscope.networks.network import Network, skeleton
 from algoscope.tasks import Feature, Kind, Location, Stage
 from algoscope.tasks.errors import unknown_name
 
@@ -106,7 +106,7 @@ def load(path: str | os.PathLike) -> tuple[Network, str]:
             f"{path}: its metadata, of version {metadata.get('version')}, cannot be read by "
             f"version {__version__}: {error}"
         ) from None
-    return with_arrays(build(features, config, key=jax.random.key(0)), named), task
+    return with_arrays(skeleton(features, config), named), task
 
 
 def _feature(fields: dict) -> Feature:

@@ -4,13 +4,14 @@ Exact choices in float64. A selection is a one-hot row of attention. Where a pro
 promise of the language (a Bool that becomes 2, a value beyond its bound), the interpreter says so.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import jax.numpy as jnp
 import numpy as np
 
 from algoscope.programs.language import (
     EDGE,
+    NOT,
     OTHER,
     OWN,
     Atom,
@@ -33,20 +34,48 @@ class PromiseError(ValueError):
     """A program did what the language says it never does."""
 
 
-class Interpretation(NamedTuple):
-    recording: Recording
-    margins: np.ndarray
-    """By how much the best score of a selection was ahead of the second best, at the closest: over
-    all steps of a sample and all nodes that found somebody who meets the conditions. [batch]"""
+class Moment(NamedTuple):
+    """A round of a run: what every node could read, and whom it selected."""
+
+    own: Values
+    """[batch, n] by atom, before the round."""
+    edges: dict[str, np.ndarray]
+    """[batch, receiver, sender] by name"""
+    allowed: np.ndarray
+    """Who can be selected: [batch, receiver, sender]."""
+    chosen: dict[str, np.ndarray]
+    """[batch, receiver] -> the sender, by selection."""
+    running: np.ndarray
+    """Which samples have not ended: [batch]."""
+
+
+class Watcher(Protocol):
+    """Somebody who follows a run round by round."""
+
+    def after_round(self, number: int, moment: Moment, state: dict[str, np.ndarray]) -> None: ...
+
+    def after_step(self, shown: dict[str, np.ndarray], running: np.ndarray) -> None: ...
 
 
 def interpret(program: GraphProgram, batch: Batch) -> Recording:
     """What the program does on each problem of the batch."""
-    return interpret_with_margins(program, batch).recording
+    run = follow(program, batch)
+    if run.broken.any():
+        raise PromiseError(run.reason)
+    return run.recording
 
 
-def interpret_with_margins(program: GraphProgram, batch: Batch) -> Interpretation:
-    machine = _Machine(program, batch)
+class Run(NamedTuple):
+    recording: Recording
+    broken: np.ndarray
+    """Where a promise of the language was broken: [batch]."""
+    reason: str
+    """The first promise that was broken, if any."""
+
+
+def follow(program: GraphProgram, batch: Batch, watcher: Watcher | None = None) -> Run:
+    """A run that somebody watches, and that goes on where promises are broken."""
+    machine = _Machine(program, batch, watcher)
     steps = [machine.step() for _ in range(max(1, _times(batch) - 1))]
     shown = {
         name: jnp.asarray(np.stack([step.shown[name] for step in steps], 1))
@@ -62,7 +91,7 @@ def interpret_with_margins(program: GraphProgram, batch: Batch) -> Interpretatio
         jnp.asarray(batch.lengths),
         {},
     )
-    return Interpretation(recording, machine.margins)
+    return Run(recording, machine.broken, machine.reason)
 
 
 def _times(batch: Batch) -> int:
@@ -77,15 +106,17 @@ class _Step:
 class _Machine:
     """A batch of problems in the midst of a program."""
 
-    def __init__(self, program: GraphProgram, batch: Batch):
-        self.program = program
+    def __init__(self, program: GraphProgram, batch: Batch, watcher: Watcher | None):
+        self.program, self.watcher = program, watcher
         self.features = {f.name: f for f in batch.task.features}
         inputs = {
             f"input.{f.name}": np.asarray(batch.inputs[f.name], float)
             for f in batch.task.at(Stage.INPUT)
         }
         self.at_nodes = {name: v for name, v in inputs.items() if self._is_at(name, Location.NODE)}
-        self.at_edges = {name: v for name, v in inputs.items() if self._is_at(name, Location.EDGE)}
+        self.at_edges = _with_complements(
+            {name: v for name, v in inputs.items() if self._is_at(name, Location.EDGE)}
+        )
         self.positions = inputs["input.pos"]
         count, self.nodes = self.positions.shape
         self.neighbours = np.broadcast_to(
@@ -99,7 +130,7 @@ class _Machine:
         }
         self.number = 0
         self.steps = np.maximum(np.asarray(batch.lengths) - 1, 1)
-        self.margins = np.full(count, np.inf)
+        self.broken, self.reason = np.zeros(count, bool), ""
 
     def _is_at(self, name: str, location: Location) -> bool:
         return self.features[name.partition(".")[2]].location is location
@@ -120,19 +151,26 @@ class _Machine:
         for name, value in self.hints.items():
             self._connect(self.features[name], value)
         attention = []
-        for round_ in self.program.rounds:
-            values = self._own(with_hints=True)
-            for selection in round_.selections:
-                chosen = self._choose(selection)
-                attention.append(np.eye(self.nodes)[chosen])
-                values |= self._fetch(selection.name, chosen)
+        running = self.number < self.steps
+        for number, round_ in enumerate(self.program.rounds):
+            own = self._own(with_hints=True)
+            chosen = {s.name: self._choose(s) for s in round_.selections}
+            attention += [np.eye(self.nodes)[of_one] for of_one in chosen.values()]
+            values = dict(own)
+            for name, of_one in chosen.items():
+                values |= self._fetch(name, of_one)
             zero = np.zeros_like(self.positions)
             self.state = {u.variable: zero + _total(u.terms, values) for u in round_.updates}
             self._snap()
-            self._check()
+            self._check(running)
+            if self.watcher:
+                moment = Moment(own, self.at_edges, self._allowed(), chosen, running)
+                self.watcher.after_round(number, moment, self.state)
         self.neighbours = before
         after = self._own(with_hints=False)
         shown = {s.feature: self._dense(s, after) for s in self.program.shown}
+        if self.watcher:
+            self.watcher.after_step(shown, running)
         self.hints = {name: shown[name] for name in self.hints}
         self.number += 1
         return _Step(np.stack(attention, 1), np.stack(list(self.state.values()), -1), shown)
@@ -143,7 +181,8 @@ class _Machine:
             for name, value in self.hints.items()
             if with_hints and value.ndim == 2
         }
-        return {Atom(OWN, n): v for n, v in (self.state | self.at_nodes | hints).items()}
+        given = _with_complements(self.at_nodes | hints)
+        return {Atom(OWN, n): v for n, v in (self.state | given).items()}
 
     def _choose(self, selection: Selection) -> np.ndarray:
         """[batch, receiver] -> the sender; the lowest of several that score the same."""
@@ -156,22 +195,12 @@ class _Machine:
         for hinge in selection.unmet_hinges:
             unmet = unmet + np.maximum(_evaluate(hinge, values), 0.0)
         score = zero + _evaluate(selection.score, values) + _total(selection.hinges, values)
-        allowed = np.ones_like(self.neighbours) if self.program.everyone else self.neighbours
-        unmet = np.where(allowed, unmet, np.inf)
+        unmet = np.where(self._allowed(), unmet, np.inf)
         first = unmet <= unmet.min(-1, keepdims=True) + _SLACK
-        score = np.where(first, score, -np.inf)
-        self._note_margins(score, unmet.min(-1) <= _SLACK)
-        return np.argmax(score, -1)
+        return np.argmax(np.where(first, score, -np.inf), -1)
 
-    def _note_margins(self, score: np.ndarray, matters: np.ndarray) -> None:
-        """matters [batch, receiver]: whether the best sender meets all conditions."""
-        if self.nodes == 1:
-            return
-        second, best = np.moveaxis(np.partition(score, -2, -1)[..., -2:], -1, 0)
-        ahead = np.where(matters & np.isfinite(second), best - second, np.inf).min(1)
-        self.margins = np.where(
-            self.number < self.steps, np.minimum(self.margins, ahead), self.margins
-        )
+    def _allowed(self) -> np.ndarray:
+        return np.ones_like(self.neighbours) if self.program.everyone else self.neighbours
 
     def _fetch(self, name: str, chosen: np.ndarray) -> Values:
         fetched = {
@@ -191,21 +220,27 @@ class _Machine:
                 whole = np.round(value)
                 self.state[variable.name] = np.where(np.abs(value - whole) < 1e-6, whole, value)
 
-    def _check(self) -> None:
+    def _check(self, running: np.ndarray) -> None:
         """Promises hold until a sample's last step; what follows is padding."""
         for variable in self.program.variables:
-            value = self.state[variable.name][self.number < self.steps]
-            if not value.size:
-                continue
-            where = f"{variable.name}, step {self.number}"
-            if value.max() > variable.bound + _SLACK or value.min() < -_SLACK:
-                raise PromiseError(
-                    f"{where}: got values from {value.min():.6g} to {value.max():.6g}, needed from "
-                    f"0 to {variable.bound:g}; if a Float, declare it larger; if a Bool, two of "
-                    "its cases hold at once"
+            value = self.state[variable.name]
+            beyond = (value > variable.bound + _SLACK) | (value < -_SLACK)
+            self._note(
+                running & beyond.any(1),
+                f"{variable.name}, step {self.number}: got values from {value.min():.6g} to "
+                f"{value.max():.6g}, needed from 0 to {variable.bound:g}; if a Float, declare it "
+                "larger; if a Bool, two of its cases hold at once",
+            )
+            if variable.type is Type.BOOL:
+                self._note(
+                    running & ~np.isin(value, (0, 1)).all(1),
+                    f"{variable.name}, step {self.number}: got a value that is neither 0 nor 1",
                 )
-            if variable.type is Type.BOOL and not np.isin(value, (0, 1)).all():
-                raise PromiseError(f"{where}: got a value that is neither 0 nor 1")
+
+    def _note(self, broken: np.ndarray, reason: str) -> None:
+        if broken.any() and not self.reason:
+            self.reason = reason
+        self.broken |= broken
 
     def _dense(self, shown: Shown, values: Values) -> np.ndarray:
         """The shown value in the form of the batch."""
@@ -223,6 +258,10 @@ class _Machine:
                 distance = np.abs(classes[0][..., None] - self.positions[:, None, :])
                 return np.argmin(distance, -1)
         return classes[0]
+
+
+def _with_complements(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return values | {NOT + name: 1.0 - value for name, value in values.items()}
 
 
 def _evaluate(linear: Linear, values: Values) -> np.ndarray | float:

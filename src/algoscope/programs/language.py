@@ -33,6 +33,8 @@ from typing import NamedTuple
 
 OWN, OTHER, EDGE = "self", "other", "edge"
 POSITION = "input.pos"
+NOT = "not "
+"""`not hint.x` is 1 - hint.x: an atom of its own, because it has to be exactly 0 beside numbers."""
 
 
 class Type(enum.StrEnum):
@@ -47,7 +49,8 @@ class Atom(NamedTuple):
     where: str
     """OWN; OTHER and EDGE, in a selection; the selection's name, or its name with `.edge`."""
     name: str
-    """A variable, an input such as `input.s`, or a hint such as `hint.i`."""
+    """A variable, an input such as `input.s`, a hint such as `hint.i`, or `not` one of the latter
+    two."""
 
     def __str__(self) -> str:
         return self.name if self.where == OWN else f"{self.where}.{self.name}"

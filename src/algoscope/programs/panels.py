@@ -15,8 +15,9 @@ import numpy as np
 
 from algoscope import networks, tasks
 from algoscope.networks.kinds import reads_at
-from algoscope.programs.compiler import compile_program, lay_out
-from algoscope.programs.language import GraphProgram, Selection
+from algoscope.programs.compiler import compile_program, head_units
+from algoscope.programs.language import GraphProgram
+from algoscope.programs.lowering import Head, lower
 from algoscope.tasks import Location
 
 
@@ -66,11 +67,12 @@ class _Names:
     """What the rows and columns of each layer stand for."""
 
     def __init__(self, program: GraphProgram, width: int):
-        self.program, self.width = program, width
+        self.width = width
         self.features = {f.name: f for f in tasks.get(program.task).features}
-        layout = lay_out(program)
-        self.nodes, self.edges = _filled(layout.nodes, width), list(layout.edges)
-        self.states = [_numbered([variable for variable, _ in units]) for units in layout.units]
+        self.lowered = lower(program)
+        self.nodes = _filled(self.lowered.nodes, width)
+        self.edges = list(self.lowered.edges)
+        self.states = [_numbered([u.variable for u in r.units]) for r in self.lowered.rounds]
 
     def of(self, layer: str) -> tuple[list[str], list[str]]:
         match layer.split("."):
@@ -87,7 +89,7 @@ class _Names:
         raise ValueError(f"{layer}: not a layer of a compiled network")
 
     def _of_processor(self, part: str, number: int) -> tuple[list[str], list[str]]:
-        selections = self.program.rounds[number].selections
+        heads = self.lowered.rounds[number].heads
         read = {"edge": self.edges, "information": self.edges, "graph": []}.get(
             part, self.nodes + self.states[number - 1]
         )
@@ -95,30 +97,23 @@ class _Names:
             case "skip":
                 return read, self.states[number]
             case "value" | "information":
-                return read, self._values(selections, self.states[number])
+                return read, self._values(heads, self.states[number])
             case "head":
-                units = max((_units(selection) for selection in selections), default=0)
-                numbers = [str(unit + 1) for unit in range(units)]
-                return numbers, [selection.name for selection in selections]
-        return read, self._scores(selections)
+                units = max((len(head.units) for head in heads), default=0)
+                return [str(unit + 1) for unit in range(units)], [head.name for head in heads]
+        return read, self._scores(heads)
 
-    def _values(self, selections: Sequence[Selection], state: list[str]) -> list[str]:
-        return [f"{s.name}: {unit}" for s in selections for unit in _filled(state, self.width)]
+    def _values(self, heads: Sequence[Head], state: list[str]) -> list[str]:
+        return [f"{h.name}: {unit}" for h in heads for unit in _filled(state, self.width)]
 
-    def _scores(self, selections: Sequence[Selection]) -> list[str]:
-        most = self._units_of_head
+    def _scores(self, heads: Sequence[Head]) -> list[str]:
+        several = max(len(round_.heads) for round_ in self.lowered.rounds) > 1
+        most = head_units(self.lowered) if several else self.width
         return [
             name
-            for s in selections
-            for name in _filled([f"{s.name} {unit + 1}" for unit in range(_units(s))], most)
+            for h in heads
+            for name in _filled([f"{h.name} {unit + 1}" for unit in range(len(h.units))], most)
         ]
-
-    @property
-    def _units_of_head(self) -> int:
-        rounds = self.program.rounds
-        if max(len(round_.selections) for round_ in rounds) == 1:
-            return self.width
-        return max(_units(s) for round_ in rounds for s in round_.selections)
 
     def _read_by_decoder(self, part: str) -> list[str]:
         match part:
@@ -128,11 +123,6 @@ class _Names:
                 return []
         before = [f"{name} before" for name in self.states[-1]]
         return self.nodes + _filled(before, self.width) + self.states[-1]
-
-
-def _units(selection: Selection) -> int:
-    """A linear score takes two attention units, each cut at zero one more."""
-    return 2 + len(selection.hinges) + len(selection.unmet_hinges)
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from algoscope import tasks
 from algoscope.programs.language import (
     ALWAYS,
     EDGE,
+    NOT,
     ONE,
     OTHER,
     OWN,
@@ -58,7 +59,7 @@ class _StopError(Exception):
 
 
 def parse(
-    name: str, task: str, text: str, *, everyone: bool = False, resolution: float = 2.0**10
+    name: str, task: str, text: str, *, everyone: bool = False, resolution: float = 2.0**18
 ) -> GraphProgram:
     """The program that the text says; a ProgramError lists all faults if it says none."""
     text = textwrap.dedent(text).strip("\n")
@@ -86,6 +87,19 @@ def parse(
         tuple(reader.shown.values()),
         resolution,
         everyone,
+    )
+
+
+def at_resolution(program: GraphProgram, resolution: float) -> GraphProgram:
+    """The same program, with another `N`."""
+    if program.resolution == resolution:
+        return program
+    return parse(
+        program.name,
+        program.task,
+        program.text,
+        everyone=program.everyone,
+        resolution=resolution,
     )
 
 
@@ -137,10 +151,8 @@ class _Reader:
         match annotation:
             case ast.Name(id="Bool" | "Node" as kind):
                 variable = Variable(name, Type(kind), 1.0)
-            case ast.Call(
-                func=ast.Name(id="Float"), args=[ast.Constant(value=int() | float() as b)]
-            ):
-                variable = Variable(name, Type.FLOAT, float(b))
+            case ast.Call(func=ast.Name(id="Float"), args=[bound]):
+                variable = Variable(name, Type.FLOAT, self._number(bound))
             case _:
                 raise _StopError(
                     annotation, f"{name}: needed Bool, Node or Float(its largest value)"
@@ -247,7 +259,7 @@ class _Reader:
                         "an `else` needs a condition of one Bool; give the rest cases of their own "
                         "and add them, as in `(a if p and q else 0) + (b if not p else 0)`",
                     )
-                return terms + _under(Guard(ONE - guard.unmet), self._terms(orelse))
+                return terms + _under(Guard(_complement(guard.unmet)), self._terms(orelse))
             case ast.BoolOp(op=ast.Or(), values=values):
                 return tuple(term for value in values for term in self._terms(value))
             case ast.BoolOp(op=ast.And()) | ast.Compare():
@@ -302,7 +314,7 @@ class _Reader:
                 return Guard(ZERO, self._linear(left) - self._linear(right))
             case ast.Compare():
                 raise _StopError(node, "needed a comparison of the form `a <= b`")
-        return Guard(ONE - self._boolean(node, selecting))
+        return Guard(_complement(self._boolean(node, selecting)))
 
     def _boolean(self, node: ast.expr, selecting: bool) -> Linear:
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
@@ -407,6 +419,14 @@ class _Reader:
 
 def _under(guard: Guard, terms: tuple[Term, ...]) -> tuple[Term, ...]:
     return tuple(term._replace(guard=term.guard & guard) for term in terms)
+
+
+def _complement(boolean: Linear) -> Linear:
+    match list(boolean.terms.items()):
+        case [(atom, 1.0)] if not boolean.constant and "." in atom.name:
+            name = atom.name
+            return read(atom.where, name[len(NOT) :] if name.startswith(NOT) else NOT + name)
+    return ONE - boolean
 
 
 def _calls(node: ast.expr, *names: str) -> bool:

@@ -50,7 +50,7 @@ class GAT(Processor):
             + self.graph(encoded.graph)
         )
         logits = jnp.moveaxis(jax.nn.leaky_relu(logits), -1, 0)
-        attention = masked_softmax(logits, encoded, self.config.processor.endswith("_full"))
+        attention = masked_softmax(logits, encoded, self.config)
         values = self.value(z).reshape(len(z), self.config.heads, -1)
         selected = jnp.einsum("hij,jhv->ihv", attention, values).reshape(len(z), -1)
         hidden = jax.nn.relu(selected + self.skip(z))

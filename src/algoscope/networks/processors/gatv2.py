@@ -23,13 +23,12 @@ from algoscope.networks.layers import LayerNorm, Linear
 from algoscope.networks.pairs import pair_scores
 from algoscope.networks.processors.base import Encoded, Processed, Processor
 
-_NO_EDGE = -1e9
 
-
-def masked_softmax(logits: Float[Array, "heads n n"], encoded: Encoded, full: bool):
-    if full:
+def masked_softmax(logits: Float[Array, "heads n n"], encoded: Encoded, config: NetworkConfig):
+    if config.processor.endswith("_full"):
         return jax.nn.softmax(logits, -1)
-    return jax.nn.softmax(logits + jnp.where(encoded.adjacency, 0.0, _NO_EDGE), -1)
+    mask = jnp.where(encoded.adjacency, 0.0, -config.attention_mask)
+    return jax.nn.softmax(logits + mask, -1)
 
 
 class GATv2(Processor):
@@ -68,9 +67,7 @@ class GATv2(Processor):
 
     def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
         z = jnp.concatenate([encoded.nodes, hidden], -1)
-        attention = masked_softmax(
-            self._logits(z, encoded), encoded, self.config.processor.endswith("_full")
-        )
+        attention = masked_softmax(self._logits(z, encoded), encoded, self.config)
         heads = self.config.heads
         values = self.value(z).reshape(len(z), heads, -1)
         selected = jnp.einsum("hij,jhv->ihv", attention, values)

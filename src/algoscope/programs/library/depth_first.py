@@ -25,6 +25,8 @@ DFS = parse(
     below_next: Node    # the same of the node below
     below_found: Bool
     highest: Bool
+    lead: Float(N + 1)  # by how much it comes before the first other white node
+    next_root: Bool     # whether it is that node, as of two steps before
     d: Float(1000)
     f: Float(1000)
     time: Float(1000)
@@ -37,7 +39,7 @@ DFS = parse(
     last = maximum(other.idx)
     under = minimum(2 * positive(other.idx - below) - other.idx)
     token = maximum(other.hint.s_last)
-    low = minimum(other.idx, where=other.white)
+    low = minimum(other.idx, where=other.white and not other.hint.s_last)
     chooser = maximum(
         other.hint.s_last - 0.25 * other.idx
         - N * positive(other.white_next - idx + other.hint.s_last + other.grey - 2)
@@ -78,27 +80,29 @@ DFS = parse(
         (token.opening and hint.s_last)
         or (token.scanning and hint.u)
         or (popped and not hint.s_last)
-        or (token.black and token_is_root and white and idx <= low.idx)
+        or (token.black and token_is_root and next_root)
     )
     top = (
         (token.opening and hint.s_last)
         or (token.scanning and not token.found and hint.s_last)
         or (chosen and not hint.s_last)
         or (popped and not hint.s_last and not token.below_found)
-        or (token.black and token_is_root and white and idx <= low.idx)
+        or (token.black and token_is_root and next_root)
     )
     highest = last.idx <= idx
+    lead = 1 + N * (low.idx - idx)
+    next_root = lead if white else 0
     seen = (
         (token.opening and hint.v)
         or (chosen and not hint.s_last)
         or (highest and token.scanning and not token.found)
         or (highest and token.black and token.stacked and not token.below_found)
-        or (token.black and token_is_root and white and idx <= low.idx)
+        or (token.black and token_is_root and next_root)
     )
     root = (
         (hint.s and not token.black)
         or (hint.s and token.black and token.stacked)
-        or (token.black and token_is_root and white and idx <= low.idx)
+        or (token.black and token_is_root and next_root)
     )
     stacked = (
         (chosen and not hint.s_last)
@@ -145,5 +149,4 @@ DFS = parse(
     hint.time = 0.01 * time
     """,
     everyone=True,
-    resolution=2.0**8,
 )

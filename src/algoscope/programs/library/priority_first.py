@@ -1,8 +1,28 @@
-"""Dijkstra and Prim: three rounds a step. All nodes find the nearest queued one, that one learns
-that it is taken, and all read the best of the marked.
+"""Dijkstra and Prim: four rounds a step. All nodes find the nearest queued one, that one learns
+that it is taken, and those that are not marked yet read the best of the marked.
 """
 
 from algoscope.programs.reading import parse
+
+_TAKE_NEAREST = """
+    reached = found or input.s
+    queued = reached - mark
+    nearest = minimum(other.{distance}, where=other.queued)
+
+    before = 1 + 2 * N * (nearest.idx - idx)    # 1 for the nearest, 0 or at least 3 for others
+    after = 1 + 2 * N * (idx - nearest.idx)
+
+    then
+
+    taken = 3 - before - after
+
+    then
+
+    mark = mark or taken
+    unmarked = 1 - mark - taken
+
+    then
+    """
 
 DIJKSTRA = parse(
     "dijkstra",
@@ -10,29 +30,24 @@ DIJKSTRA = parse(
     """
     found: Bool
     mark: Bool
+    before: Float(2 * N + 1)
+    after: Float(2 * N + 1)
     taken: Bool
+    unmarked: Bool
     dist: Float(6)
     pi: Node
+    """
+    + _TAKE_NEAREST.format(distance="dist")
+    + """
+    best = minimum(other.dist + edge.A + 8 * other.unmarked, where=edge.adj)
 
-    reached = found or input.s
-    queued = reached - mark
-    nearest = minimum(other.dist, where=other.queued)
-
-    taken = same(idx, nearest.idx)
-
-    then
-
-    taken = sure(taken)
-
-    then
-
-    marked = mark or taken
-    best = minimum(other.dist + edge.A, where=other.marked and edge.A > 0)
-
-    mark = marked
-    found = best.marked and best.edge.adj and not input.s
-    dist = best.dist + best.edge.A if best.marked and best.edge.adj and not input.s else 0
-    pi = best.idx if best.marked and best.edge.adj and not input.s else 0
+    found = (found and not unmarked) or (not best.unmarked and not mark)
+    dist = (dist if not unmarked else 0) + (
+        best.dist + best.edge.A if not best.unmarked and not mark else 0
+    )
+    pi = (pi if not unmarked else 0) + (
+        best.idx if not best.unmarked and not mark else 0
+    )
 
     hint.mark = mark
     hint.in_queue = reached - mark
@@ -41,7 +56,6 @@ DIJKSTRA = parse(
     hint.pi_h = output.pi = pi if found else idx
     """,
     everyone=True,
-    resolution=2.0**18,
 )
 
 MST_PRIM = parse(
@@ -50,31 +64,24 @@ MST_PRIM = parse(
     """
     found: Bool
     mark: Bool
+    before: Float(2 * N + 1)
+    after: Float(2 * N + 1)
     taken: Bool
+    unmarked: Bool
     key: Float(2)
     pi: Node
+    """
+    + _TAKE_NEAREST.format(distance="key")
+    + """
+    best = minimum(edge.A + 8 * other.unmarked, where=edge.adj)
 
-    reached = found or input.s
-    queued = reached - mark
-    nearest = minimum(other.key, where=other.queued)
-
-    taken = same(idx, nearest.idx)
-
-    then
-
-    taken = sure(taken)
-
-    then
-
-    marked = mark or taken
-    best = minimum(edge.A, where=other.marked and edge.A > 0)
-
-    mark = marked
-    found = (found and marked) or (best.marked and best.edge.adj and not marked)
-    key = (key if marked else 0) + (
-        best.edge.A if best.marked and best.edge.adj and not marked else 0
+    found = (found and not unmarked) or (not best.unmarked and not mark)
+    key = (key if not unmarked else 0) + (
+        best.edge.A if not best.unmarked and not mark else 0
     )
-    pi = (pi if marked else 0) + (best.idx if best.marked and best.edge.adj and not marked else 0)
+    pi = (pi if not unmarked else 0) + (
+        best.idx if not best.unmarked and not mark else 0
+    )
 
     hint.mark = mark
     hint.in_queue = reached - mark
@@ -83,5 +90,4 @@ MST_PRIM = parse(
     hint.pi_h = output.pi = pi if found else idx
     """,
     everyone=True,
-    resolution=2.0**18,
 )

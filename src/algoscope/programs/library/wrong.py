@@ -184,7 +184,6 @@ PRIM_TILTED = parse(
     hint.pi_h = output.pi = pi if found else idx
     """,
     everyone=True,
-    resolution=2.0**18,
 )
 
 MINIMUM_BACKWARDS = parse(
