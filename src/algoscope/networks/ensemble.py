@@ -1,4 +1,4 @@
-"""Ensemble: networks that differ in their seed alone, as one network with a seed axis on every array."""
+"""Ensemble: networks that differ in their seed alone, as one with a seed axis on every array."""
 
 from collections.abc import Sequence
 
@@ -59,4 +59,3 @@ class Ensemble(eqx.Module):
             raise ValueError(f"ensemble: got networks of other shapes for the seeds {odd}")
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *members)
         return Ensemble({task: stacked}, tuple(seeds))
-

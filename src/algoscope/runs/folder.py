@@ -110,8 +110,8 @@ class Run:
             missing = [path for path in paths if not path.exists()]
             if missing:
                 raise RunError(
-                    f"{missing[0]}: not there; the run has the seeds "
-                    f"{self.seeds[0]} to {self.seeds[-1]}, and their files may have been left behind"
+                    f"{missing[0]}: not there; the run has the seeds {self.seeds[0]} to "
+                    f"{self.seeds[-1]}, and their files may have been left behind"
                 )
             members = [networks.load(path)[0] for path in paths]
             by_task |= Ensemble.of(members, task, chosen).networks
@@ -221,9 +221,7 @@ def note(run: Run, *notes: str) -> Run:
     return _describe(run, notes=[*run.description["notes"], *notes])
 
 
-def finish(
-    run: Run, ensemble: Ensemble, metrics: Metrics, results: Mapping[str, Any]
-) -> Run:
+def finish(run: Run, ensemble: Ensemble, metrics: Metrics, results: Mapping[str, Any]) -> Run:
     """Writes all that a finished run holds, and marks it finished last of all."""
 
     def fill(folder: pathlib.Path) -> None:

@@ -13,6 +13,7 @@ from algoscope.networks.processors import check_processor
 from algoscope.tasks.errors import unknown_name
 
 HintMode = Literal["encoded_decoded", "decoded_only", "none"]
+_RECIPE, _NETWORK = tasks.Recipe(), NetworkConfig()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,9 +47,9 @@ class TrainingConfig:
     time_buckets: int = 2
     """Number of lengths of time to which batches of a size are padded: more of them save work where
     traces differ in length, and cost time to compile."""
-    recipe: tasks.Recipe = tasks.Recipe()
+    recipe: tasks.Recipe = _RECIPE
     """Sizes and number of the problems in a batch, and how they are drawn."""
-    network: NetworkConfig = NetworkConfig()
+    network: NetworkConfig = _NETWORK
 
     @property
     def hint_mode(self) -> HintMode:
@@ -64,9 +65,9 @@ class TrainingConfig:
         return dataclasses.asdict(self)
 
 
-def hint_options(mode: str) -> dict[str, bool]:
+def hint_options(mode: str) -> dict[str, Any]:
     """The network's options of a hint mode."""
-    modes = {
+    modes: dict[str, dict[str, Any]] = {
         "encoded_decoded": {"encode_hints": True, "decode_hints": True},
         "decoded_only": {"encode_hints": False, "decode_hints": True},
         "none": {"encode_hints": False, "decode_hints": False},

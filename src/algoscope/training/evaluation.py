@@ -3,8 +3,8 @@
 All scores are of the best weights of each seed, as lists over seeds. `test` is the canonical split
 of CLRS-30 (size 64, even positions), in which hints that never change are inputs if they were in
 training. A network with a pre-attention bias has one size alone, and is tested at that one; the
-results say at which. `seen` are problems that were learnt from, `fresh` are others of the same kind:
-what lies between the two is memory.
+results say at which. `seen` are problems that were learnt from, `fresh` are others of the same
+kind: what lies between the two is memory.
 """
 
 import functools

@@ -116,8 +116,11 @@ def advance(
 
     def step_or_nothing(learner: Learner, step: Array) -> tuple[Learner, Progress]:
         return jax.lax.cond(
-            step < data.stop, one_step, lambda learner, _: (learner, Progress(none, none, jnp.bool(False))),
-            learner, step,
+            step < data.stop,
+            one_step,
+            lambda learner, _: (learner, Progress(none, none, jnp.bool(False))),
+            learner,
+            step,
         )
 
     return jax.lax.scan(step_or_nothing, learner, data.start + jnp.arange(program.length))
@@ -154,9 +157,7 @@ def expand(network: Network, arrays: BatchArrays) -> BatchArrays:
 
     by_stage = (
         {f.name: convert(f, given[f.name]) for f in network.at(stage)}
-        for stage, given in zip(
-            (Stage.INPUT, Stage.HINT, Stage.OUTPUT), arrays[:3], strict=True
-        )
+        for stage, given in zip((Stage.INPUT, Stage.HINT, Stage.OUTPUT), arrays[:3], strict=True)
     )
     return BatchArrays(*by_stage, lengths=arrays.lengths)
 

@@ -37,7 +37,7 @@ from algoscope.training.learning import (
     start_learner,
     weight_name,
 )
-from algoscope.training.model import Model, ensemble_of, model_of, start_model
+from algoscope.training.model import ensemble_of, model_of, start_model
 from algoscope.training.placement import Placement, choose_placement
 from algoscope.training.pool import (
     TaskPlan,
@@ -87,7 +87,10 @@ def train(
     placement = choose_placement(config, plans)
     learners = _start(config, plans, start)
     run = folder.create(
-        path, config.as_json(), force=force, seeds_at_once=placement.at_once,
+        path,
+        config.as_json(),
+        force=force,
+        seeds_at_once=placement.at_once,
         started_from_weights=start is not None,
     )
     with folder.held(run):
@@ -95,9 +98,7 @@ def train(
     return resume(path, report=report)
 
 
-def resume(
-    path: str | os.PathLike, *, report: Callable[[Report], None] = lambda _: None
-) -> Run:
+def resume(path: str | os.PathLike, *, report: Callable[[Report], None] = lambda _: None) -> Run:
     """Goes on with a run that was stopped, to the same end."""
     run = folder.open_run(path)
     if run.finished:
@@ -122,9 +123,7 @@ def resume(
                 np.asarray(trained.learners.best_score) / len(config.tasks)
             ).tolist(),
         }
-        return folder.finish(
-            run, ensemble_of(best, config.all_seeds), trained.metrics, results
-        )
+        return folder.finish(run, ensemble_of(best, config.all_seeds), trained.metrics, results)
 
 
 class _Trained(NamedTuple):
@@ -170,7 +169,9 @@ def _train(
             assert generation is not None
             stop = min(step + pace.steps, (number + 1) * in_generation, config.steps)
             data = Data(
-                pools, branches, validation,
+                pools,
+                branches,
+                validation,
                 *(jnp.int32(n) for n in (step, stop, number * in_generation)),
             )
             program = Program(config, generation.plans, length)
@@ -372,7 +373,10 @@ def _restore(
 def _moved(run: Run, placement: Placement) -> tuple[str, ...]:
     """A note if the run goes on elsewhere than it was begun."""
     begun = run.description["environment"]
-    now = {"device": placement.mesh.devices.flat[0].device_kind, "devices": len(jax.local_devices())}
+    now = {
+        "device": placement.mesh.devices.flat[0].device_kind,
+        "devices": len(jax.local_devices()),
+    }
     if all(begun[name] == value for name, value in now.items()):
         return ()
     return (

@@ -48,7 +48,10 @@ def start_model(
 ) -> Model:
     keys = jax.random.split(key, len(features))
     return model_of(
-        {task: build(of, config, key=k) for (task, of), k in zip(features.items(), keys, strict=True)}
+        {
+            task: build(of, config, key=k)
+            for (task, of), k in zip(features.items(), keys, strict=True)
+        }
     )
 
 

@@ -1,8 +1,8 @@
 """Placement: on how many devices an ensemble is spread, and how many of its networks run at once.
 
 Networks side by side share the costs of starting kernels, but their activations have to fit: about
-`_ARRAYS` numbers of the size samples × steps × nodes × width are kept for the backward pass. A CPU has
-no such costs, and its caches serve one network at a time better.
+`_ARRAYS` arrays of samples × steps × nodes × width are kept for the backward pass. A CPU has no
+such costs, and its caches serve one network at a time better.
 """
 
 from collections.abc import Sequence

@@ -4,10 +4,10 @@ A pool serves a *generation* of `pool_steps` steps and is then drawn anew, so a 
 problem twice, and a run of 10,000 steps sees 320,000 of them. All networks of an ensemble learn
 from the same batches, each in an order of its own.
 
-Traces differ in length, and a batch costs as much as its longest trace. Batches are therefore padded
-to one of a few lengths of time (*buckets*), and at each step all networks take a batch of the same
-bucket, so that they stay in step. Everything here is a function of the configuration and the number
-of the generation.
+Traces differ in length, and a batch costs as much as its longest trace. Batches are therefore
+padded to one of a few lengths of time (*buckets*), and at each step all networks take a batch of
+the same bucket, so that they stay in step. Everything here is a function of the configuration and the
+number of the generation.
 """
 
 import dataclasses
