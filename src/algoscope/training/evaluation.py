@@ -19,8 +19,8 @@ from algoscope.networks.network import BatchArrays
 from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
 from algoscope.training.config import TrainingConfig
-from algoscope.training.learning import over_seeds, scores_on
-from algoscope.training.model import Model
+from algoscope.training.learning import layout_of, over_seeds, scores_on
+from algoscope.training.model import Layout, Vectors, network_of
 from algoscope.training.pool import TaskPlan, compact, fresh_batch, seen_problems
 
 _TEST_SEED = 3
@@ -43,9 +43,10 @@ def test_batch(config: TrainingConfig, plan: TaskPlan) -> Batch:
 
 
 def evaluate(
-    config: TrainingConfig, plans: tuple[TaskPlan, ...], models: Model, mesh: Mesh, at_once: int
+    config: TrainingConfig, plans: tuple[TaskPlan, ...], best: Vectors, mesh: Mesh, at_once: int
 ) -> dict[str, Any]:
     """Scores by set, task and output, each a list over seeds; and what the sets are."""
+    layout = layout_of(config, plans)
     results: dict[str, Any] = {"test": {}, "fresh": {}, "seen": {}, "test_set": {}}
     for plan in plans:
         test = test_batch(config, plan)
@@ -55,7 +56,7 @@ def evaluate(
             "seen": seen_problems(config, plan.task),
         }
         for name, arrays in sets.items():
-            scores = _scores(plan.task, mesh, at_once, models, arrays)
+            scores = _scores(layout, plan.task, mesh, at_once, best, arrays)
             results[name][plan.task] = {k: np.asarray(v).tolist() for k, v in scores.items()}
         results["test_set"][plan.task] = _describe(config, test)
     return results
@@ -70,8 +71,14 @@ def _describe(config: TrainingConfig, test: Batch) -> dict[str, Any]:
     }
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _scores(task: str, mesh: Mesh, at_once: int, models: Model, arrays: BatchArrays):
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
+def _scores(
+    layout: Layout, task: str, mesh: Mesh, at_once: int, best: Vectors, arrays: BatchArrays
+):
     return over_seeds(
-        lambda model, shared: scores_on(model.network(task), shared), models, arrays, mesh, at_once
+        lambda own, shared: scores_on(network_of(layout, own, task), shared),
+        best,
+        arrays,
+        mesh,
+        at_once,
     )

@@ -10,32 +10,40 @@ side as many as fit (`at_once`), one such group after the other, spread over the
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
+import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from algoscope.networks.network import BatchArrays, Network, Noise
 from algoscope.networks.objective import loss, scores_inside
-from algoscope.networks.weights import leaf_name
 from algoscope.tasks import Feature, Kind, Stage
 from algoscope.training.config import TrainingConfig
-from algoscope.training.model import Model
+from algoscope.training.model import PROCESSOR, Layout, Vectors, network_of
 from algoscope.training.pool import TaskPlan
+
+_DECAY, _SQUARE_DECAY, _EPSILON = 0.9, 0.999, 1e-8
+"""Adam's constants."""
 
 
 class Learner(NamedTuple):
     """One network on its way."""
 
-    model: Model
-    moments: optax.ScaleByAdamState
-    best: Model
+    weights: Vectors
+    count: Int[Array, ""]
+    """Adam's: steps taken on any task."""
+    mean: Vectors
+    """Adam's running mean of gradients."""
+    square: Vectors
+    """Adam's running mean of their squares."""
+    best: Vectors
+    """The weights that did best in validation."""
     best_score: Float[Array, ""]
-    """The sum over tasks of the validation scores of `best`."""
+    """Their score, summed over tasks."""
     best_step: Int[Array, ""]
 
 
@@ -58,6 +66,14 @@ class Program:
     length: int
     """Steps in a stretch."""
 
+    @property
+    def layout(self) -> Layout:
+        return layout_of(self.config, self.plans)
+
+
+def layout_of(config: TrainingConfig, plans: Sequence[TaskPlan]) -> Layout:
+    return Layout(tuple((plan.task, plan.features) for plan in plans), config.network)
+
 
 class Data(NamedTuple):
     """What all networks share."""
@@ -74,9 +90,9 @@ class Data(NamedTuple):
     """The first step of the generation."""
 
 
-def start_learner(model: Model) -> Learner:
-    adam = optax.scale_by_adam().init(model)  # type: ignore[arg-type]
-    return Learner(model, adam, model, jnp.float32(-1), jnp.int32(-1))  # type: ignore[arg-type]
+def start_learner(weights: Vectors) -> Learner:
+    zeros = jax.tree.map(jnp.zeros_like, weights)
+    return Learner(weights, jnp.int32(0), zeros, zeros, weights, jnp.float32(-1), jnp.int32(-1))
 
 
 def advance(
@@ -85,23 +101,25 @@ def advance(
     """Takes the steps of a stretch; `batches` are this seed's rows of the schedules, by task."""
     config = program.config
     none = jnp.full(len(config.tasks), jnp.nan)
+    frozen = program.layout.where(config.freeze)
 
     def one_step(learner: Learner, step: Array) -> tuple[Learner, Progress]:
         key = jax.random.fold_in(jax.random.key(seed), step)
         losses = []
         for number, plan in enumerate(program.plans):
             place = step - data.offset
-            learn = [
-                functools.partial(_learn, config, plan, time, data.pools[number][size])
+            branches = [
+                functools.partial(_gradient, program, plan.task, time, data.pools[number][size])
                 for size, time in plan.branches
             ]
-            learner, of_task = jax.lax.switch(
+            of_task, gradient = jax.lax.switch(
                 data.branches[number][place],
-                learn,
-                learner,
+                branches,
+                {name: learner.weights[name] for name in (PROCESSOR, plan.task)},
                 batches[number][place],
                 jax.random.fold_in(key, number),
             )
+            learner = _adam(config, frozen, learner, gradient)
             losses.append(of_task)
         is_validated = step % config.evaluate_every == 0
         learner, scores = jax.lax.cond(
@@ -168,56 +186,50 @@ def scores_on(network: Network, arrays: BatchArrays) -> dict[str, Float[Array, "
     return scores | {"score": jnp.stack(list(scores.values())).mean()}
 
 
-def _learn(
-    config: TrainingConfig,
-    plan: TaskPlan,
+def _gradient(
+    program: Program,
+    task: str,
     time: int,
     pool: BatchArrays,
-    learner: Learner,
+    weights: Vectors,
     index: Int[Array, ""],
     key: PRNGKeyArray,
-) -> tuple[Learner, Float[Array, ""]]:
-    """One step on one task, on the batch at this index of the pool, cut to this length of time."""
+) -> tuple[Float[Array, ""], Vectors]:
+    """Loss and gradient on the batch at this index of the pool, cut to this length of time."""
+    config, layout = program.config, program.layout
     arrays = jax.tree.map(lambda of_all: of_all[index], pool)
     arrays = arrays._replace(hints={name: a[:, :time] for name, a in arrays.hints.items()})
-    part = learner.model.only(plan.task)
-    arrays = expand(part.network(plan.task), arrays)
+    arrays = expand(network_of(layout, weights, task), arrays)
 
-    def objective(part: Model) -> tuple[Array, Array]:
-        network = part.network(plan.task)
-        of_batch = loss(network, arrays, _noise(config, network, arrays, key))
-        squares = sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(part))
-        return of_batch + config.regularisation * squares, of_batch
+    def objective(weights: Vectors) -> Array:
+        network = network_of(layout, weights, task)
+        return loss(network, arrays, _noise(config, network, arrays, key))
 
-    gradient, of_batch = jax.grad(objective, has_aux=True)(part)
-    moments = learner.moments
-    own_moments = moments._replace(mu=moments.mu.only(plan.task), nu=moments.nu.only(plan.task))
-    cut = optax.clip_by_global_norm(config.clip) if config.clip else optax.identity()
-    clipped, _ = cut.update(gradient, cut.init(part))
-    direction, own_moments = optax.scale_by_adam().update(clipped, own_moments)
-    part = jax.tree_util.tree_map_with_path(
-        lambda path, weight, by: (
-            weight if is_frozen(config, path) else weight - config.learning_rate * by
-        ),
-        part,
-        direction,
-    )
-    moments = own_moments._replace(
-        mu=moments.mu.updated(own_moments.mu), nu=moments.nu.updated(own_moments.nu)
-    )
-    return learner._replace(model=learner.model.updated(part), moments=moments), of_batch
+    of_batch, gradient = jax.value_and_grad(objective)(weights)
+    if config.regularisation:
+        gradient = jax.tree.map(lambda g, w: g + 2 * config.regularisation * w, gradient, weights)
+    return of_batch, gradient
 
 
-def is_frozen(config: TrainingConfig, path: tuple) -> bool:
-    """Whether the weight at this path of a model stays as it is."""
-    name = weight_name(path)
-    return any(name == start or name.startswith(f"{start}.") for start in config.freeze)
-
-
-def weight_name(path: tuple) -> str:
-    """The name of a model's weight within its network."""
-    name = leaf_name(path)
-    return name.split(".", 2)[2] if name.startswith("parts.") else name
+def _adam(
+    config: TrainingConfig, frozen: dict[str, np.ndarray], learner: Learner, gradient: Vectors
+) -> Learner:
+    """A step of Adam with the gradient cut to a global norm. Weights that the task does not have
+    keep their moments; frozen ones count for the norm and do not move, both as in dm-clrs."""
+    if config.clip:
+        norm = jnp.sqrt(sum(jnp.sum(g**2) for g in gradient.values()))
+        factor = jnp.where(norm < config.clip, 1.0, config.clip / norm)
+        gradient = {name: g * factor for name, g in gradient.items()}
+    count = learner.count + 1
+    weights, means, squares = dict(learner.weights), dict(learner.mean), dict(learner.square)
+    for name, g in gradient.items():
+        means[name] = _DECAY * means[name] + (1 - _DECAY) * g
+        squares[name] = _SQUARE_DECAY * squares[name] + (1 - _SQUARE_DECAY) * g**2
+        mean = means[name] / (1 - _DECAY**count)
+        square = squares[name] / (1 - _SQUARE_DECAY**count)
+        moved = weights[name] - config.learning_rate * mean / (jnp.sqrt(square) + _EPSILON)
+        weights[name] = jnp.where(frozen[name], weights[name], moved) if config.freeze else moved
+    return learner._replace(weights=weights, count=count, mean=means, square=squares)
 
 
 def _noise(
@@ -249,11 +261,13 @@ def _validate(
     scores = []
     for number, (plan, arrays) in enumerate(zip(program.plans, validation, strict=True)):
         drawn = _draw_again(program.config, arrays, jax.random.fold_in(key, number))
-        scores.append(scores_on(learner.model.network(plan.task), drawn)["score"])
+        scores.append(
+            scores_on(network_of(program.layout, learner.weights, plan.task), drawn)["score"]
+        )
     of_all = jnp.stack(scores)
     total = of_all.sum()
     better = (total > learner.best_score) | (step == 0)
-    best = jax.tree.map(lambda new, old: jnp.where(better, new, old), learner.model, learner.best)
+    best = jax.tree.map(lambda new, old: jnp.where(better, new, old), learner.weights, learner.best)
     return learner._replace(
         best=best,
         best_score=jnp.where(better, total, learner.best_score),

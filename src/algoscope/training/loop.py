@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from algoscope.networks import ConfigError, Network, WeightsError, arrays, with_arrays
+from algoscope.networks import ConfigError, Ensemble, Network, WeightsError, arrays, with_arrays
 from algoscope.networks.weights import leaf_name
 from algoscope.runs import checkpoints, folder
 from algoscope.runs.folder import Metrics, Run
@@ -33,11 +33,11 @@ from algoscope.training.learning import (
     Learner,
     Program,
     advance,
+    layout_of,
     over_seeds,
     start_learner,
-    weight_name,
 )
-from algoscope.training.model import ensemble_of, model_of, start_model
+from algoscope.training.model import model_of, start_model
 from algoscope.training.placement import Placement, choose_placement
 from algoscope.training.pool import (
     TaskPlan,
@@ -123,7 +123,9 @@ def resume(path: str | os.PathLike, *, report: Callable[[Report], None] = lambda
                 np.asarray(trained.learners.best_score) / len(config.tasks)
             ).tolist(),
         }
-        return folder.finish(run, ensemble_of(best, config.all_seeds), trained.metrics, results)
+        model = jax.vmap(layout_of(config, plans).unpack)(best)
+        ensemble = Ensemble({task: model.network(task) for task in config.tasks}, config.all_seeds)
+        return folder.finish(run, ensemble, trained.metrics, results)
 
 
 class _Trained(NamedTuple):
@@ -268,22 +270,15 @@ def _asked_to_stop() -> Iterator[threading.Event]:
 
 
 def _start(config: TrainingConfig, plans: tuple[TaskPlan, ...], given: Network | None) -> Learner:
-    features = {plan.task: plan.features for plan in plans}
+    layout = layout_of(config, plans)
     if given is not None:
         _check_given(config, plans, given)
-
-    @jax.jit
-    def start(seeds):
-        def one(seed):
-            if given is None:
-                model = start_model(features, config.network, jax.random.key(seed))
-            else:
-                model = model_of({plans[0].task: given})
-            return start_learner(model)
-
-        return jax.vmap(one, axis_size=config.seeds)(seeds)
-
-    return start(jnp.asarray(config.all_seeds, jnp.uint32))
+        weights = same_for_all(layout.pack(model_of({plans[0].task: given})), config.seeds)
+    else:
+        start = functools.partial(start_model, dict(layout.features), config.network)
+        each = [layout.pack(start(jax.random.key(seed))) for seed in config.all_seeds]
+        weights = jax.tree.map(lambda *vectors: jnp.stack(vectors), *each)
+    return jax.vmap(start_learner)(weights)
 
 
 def _check_given(config: TrainingConfig, plans: tuple[TaskPlan, ...], given: Network) -> None:
@@ -312,13 +307,9 @@ def _check_given(config: TrainingConfig, plans: tuple[TaskPlan, ...], given: Net
 
 
 def _check_freeze(config: TrainingConfig, plans: tuple[TaskPlan, ...]) -> None:
-    features = {plan.task: plan.features for plan in plans}
-    model = jax.eval_shape(lambda: start_model(features, config.network, jax.random.key(0)))
-    paths = jax.tree_util.tree_leaves_with_path(model)
-    names = {weight_name(path) for path, _ in paths}
     known = {
         ".".join(name.split(".")[:depth])
-        for name in names
+        for name in layout_of(config, plans).names()
         for depth in range(1, name.count(".") + 2)
     }
     faults = [unknown_name("weights to freeze", f, known) for f in config.freeze if f not in known]
@@ -362,7 +353,8 @@ def _save(run: Run, trained: _Trained) -> None:
 def _restore(
     config: TrainingConfig, plans: tuple[TaskPlan, ...], checkpoint: checkpoints.Checkpoint
 ) -> _Trained:
-    shapes = jax.eval_shape(lambda: _start(config, plans, None))
+    layout = layout_of(config, plans)
+    shapes = jax.eval_shape(lambda model: start_learner(layout.pack(model)), layout.shapes())
     paths, structure = jax.tree_util.tree_flatten_with_path(shapes)
     leaves = [checkpoint.arrays[f"learners.{leaf_name(path)}"] for path, _ in paths]
     learners = jax.tree.unflatten(structure, leaves)
