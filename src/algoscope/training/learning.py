@@ -91,8 +91,10 @@ class Data(NamedTuple):
 
 
 def start_learner(weights: Vectors) -> Learner:
-    zeros = jax.tree.map(jnp.zeros_like, weights)
-    return Learner(weights, jnp.int32(0), zeros, zeros, weights, jnp.float32(-1), jnp.int32(-1))
+    # Each its own array, since the program that steps them reuses their memory.
+    mean, square = (jax.tree.map(jnp.zeros_like, weights) for _ in range(2))
+    best = jax.tree.map(jnp.copy, weights)
+    return Learner(weights, jnp.int32(0), mean, square, best, jnp.float32(-1), jnp.int32(-1))
 
 
 def advance(

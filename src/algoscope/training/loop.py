@@ -37,7 +37,7 @@ from algoscope.training.learning import (
     over_seeds,
     start_learner,
 )
-from algoscope.training.model import model_of, start_model
+from algoscope.training.model import model_of, same_for_all, start_model
 from algoscope.training.placement import Placement, choose_placement
 from algoscope.training.pool import (
     TaskPlan,
@@ -85,7 +85,7 @@ def train(
     plans = make_plans(config)
     _check_freeze(config, plans)
     placement = choose_placement(config, plans)
-    learners = _start(config, plans, start)
+    learners = start_learners(config, plans, start)
     run = folder.create(
         path,
         config.as_json(),
@@ -178,7 +178,7 @@ def _train(
             )
             program = Program(config, generation.plans, length)
             begun = time.monotonic()
-            learners, progress = _advance(
+            learners, progress = advance_all(
                 program, mesh, placement.at_once, learners, seeds, batches, data
             )
             metrics = _extended(metrics, progress, step, stop)
@@ -197,7 +197,7 @@ def _train(
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=(3,))
-def _advance(program: Program, mesh: Mesh, at_once: int, learners, seeds, batches, data: Data):
+def advance_all(program: Program, mesh: Mesh, at_once: int, learners, seeds, batches, data: Data):
     return over_seeds(
         lambda own, shared: advance(program, *own, shared),
         (learners, seeds, batches),
@@ -269,14 +269,14 @@ def _asked_to_stop() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-def _start(config: TrainingConfig, plans: tuple[TaskPlan, ...], given: Network | None) -> Learner:
+def start_learners(config: TrainingConfig, plans: tuple[TaskPlan, ...], given: Network | None) -> Learner:
     layout = layout_of(config, plans)
     if given is not None:
         _check_given(config, plans, given)
         weights = same_for_all(layout.pack(model_of({plans[0].task: given})), config.seeds)
     else:
-        start = functools.partial(start_model, dict(layout.features), config.network)
-        each = [layout.pack(start(jax.random.key(seed))) for seed in config.all_seeds]
+        begin = functools.partial(start_model, dict(layout.features), config.network)
+        each = [layout.pack(begin(jax.random.key(seed))) for seed in config.all_seeds]
         weights = jax.tree.map(lambda *vectors: jnp.stack(vectors), *each)
     return jax.vmap(start_learner)(weights)
 
