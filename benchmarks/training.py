@@ -6,9 +6,9 @@
 
 Both sides learn from the same batch (same seed, hence the same problems), with GATv2 of the same
 width, in float32 at the device's own matrix precision; both do all of a step: loss, gradient,
-clipping, Adam. dm-clrs's step is its `feedback` on a batch that is drawn already; ours is the program
-that `algoscope train` runs. They take turns, and the best time of each counts, since a machine is
-only ever slowed down by others. Needs dm-clrs 2.0.3 beside Algoscope.
+clipping, Adam. dm-clrs's step is its `feedback` on a batch that is drawn already; ours is the
+program that `algoscope train` runs. They take turns, and the best time of each counts, since a
+machine is only ever slowed down by others. Needs dm-clrs 2.0.3 beside Algoscope.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import numpy as np
 from algoscope import networks, tasks, training
 from algoscope.training import learning, loop, pool
 from algoscope.training.placement import choose_placement
+from algoscope.training.starting import start_learners
 
 
 def ours(task: str, size: int, width: int, batch: int, seeds: int, steps: int):
@@ -48,7 +49,7 @@ def ours(task: str, size: int, width: int, batch: int, seeds: int, steps: int):
     )
     rows = (jnp.zeros((seeds, 2 * steps + 1), jnp.int32),)
     numbers = jnp.arange(seeds, dtype=jnp.uint32)
-    learners = loop.start_learners(config, plans, None)
+    learners = start_learners(config, plans, None)
 
     def run() -> float:
         nonlocal learners

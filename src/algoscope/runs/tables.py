@@ -43,7 +43,11 @@ def take_in(path: pathlib.Path, root: pathlib.Path, *, force: bool = False) -> R
             raise RunError(f"{target}: exists already; give --force to replace it")
         with explained(target):
             root.mkdir(parents=True, exist_ok=True)
-        place(target, lambda temporary: shutil.copytree(path, temporary))
+
+        def copy(temporary: pathlib.Path) -> None:
+            shutil.copytree(path, temporary)
+
+        place(target, copy)
     run = open_run(target)
     write(run)
     return run

@@ -63,8 +63,9 @@ def points(run: Run) -> list[Point]:
 
 
 def _tensorboard(run: Run, folder: pathlib.Path) -> None:
-    from tensorboard.compat.proto.event_pb2 import Event
-    from tensorboard.compat.proto.summary_pb2 import Summary
+    # The names are made when the modules are read, which no type checker sees.
+    from tensorboard.compat.proto.event_pb2 import Event  # pyright: ignore
+    from tensorboard.compat.proto.summary_pb2 import Summary  # pyright: ignore
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
     for old in folder.glob("events.*"):

@@ -10,7 +10,8 @@ run.ensemble()[0]  # an ordinary network, with its best weights
 
 from algoscope.runs import Run
 from algoscope.training.config import TrainingConfig, config_from_json, hint_options
-from algoscope.training.loop import Report, Stopped, resume, train
+from algoscope.training.loop import Stopped, resume, train
+from algoscope.training.pacing import Report
 
 __all__ = [
     "Report",

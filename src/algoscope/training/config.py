@@ -10,10 +10,11 @@ from typing import Any, Literal
 from algoscope import tasks
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.processors import check_processor
+from algoscope.tasks import Recipe
 from algoscope.tasks.errors import unknown_name
 
 HintMode = Literal["encoded_decoded", "decoded_only", "none"]
-_RECIPE, _NETWORK = tasks.Recipe(), NetworkConfig()
+_RECIPE, _NETWORK = Recipe(), NetworkConfig()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,8 +47,8 @@ class TrainingConfig:
     twice."""
     time_buckets: int = 2
     """Number of lengths of time to which batches of a size are padded: more of them save work where
-    traces differ in length, and cost time to compile."""
-    recipe: tasks.Recipe = _RECIPE
+    traces differ in length, and cost time to compile. Short runs have one."""
+    recipe: Recipe = _RECIPE
     """Sizes and number of the problems in a batch, and how they are drawn."""
     network: NetworkConfig = _NETWORK
 

@@ -15,19 +15,18 @@ import numpy as np
 from jax.sharding import Mesh
 
 from algoscope import tasks
-from algoscope.networks.network import BatchArrays
 from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import layout_of, over_seeds, scores_on
 from algoscope.training.model import Layout, Vectors, network_of
-from algoscope.training.pool import TaskPlan, compact, fresh_batch, seen_problems
+from algoscope.training.pool import Problems, TaskPlan, compact, fresh_batch, seen_problems
 
 _TEST_SEED = 3
 _TEST_SAMPLES = 32
 
 
-def test_batch(config: TrainingConfig, plan: TaskPlan) -> Batch:
+def test_problems(config: TrainingConfig, plan: TaskPlan) -> Batch:
     own_size = config.network.attention_bias
     task = tasks.get(plan.task)
     if own_size is None:
@@ -49,7 +48,7 @@ def evaluate(
     layout = layout_of(config, plans)
     results: dict[str, Any] = {"test": {}, "fresh": {}, "seen": {}, "test_set": {}}
     for plan in plans:
-        test = test_batch(config, plan)
+        test = test_problems(config, plan)
         sets = {
             "test": compact(test),
             "fresh": compact(fresh_batch(config, plan.task)),
@@ -72,13 +71,8 @@ def _describe(config: TrainingConfig, test: Batch) -> dict[str, Any]:
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
-def _scores(
-    layout: Layout, task: str, mesh: Mesh, at_once: int, best: Vectors, arrays: BatchArrays
-):
-    return over_seeds(
-        lambda own, shared: scores_on(network_of(layout, own, task), shared),
-        best,
-        arrays,
-        mesh,
-        at_once,
-    )
+def _scores(layout: Layout, task: str, mesh: Mesh, at_once: int, best: Vectors, arrays: Problems):
+    def one(own: Vectors, shared: Problems):
+        return scores_on(network_of(layout, own, task), shared)
+
+    return over_seeds(one, best, arrays, mesh, at_once)

@@ -24,7 +24,7 @@ from algoscope.networks.objective import loss, scores_inside
 from algoscope.tasks import Feature, Kind, Stage
 from algoscope.training.config import TrainingConfig
 from algoscope.training.model import PROCESSOR, Layout, Vectors, network_of
-from algoscope.training.pool import TaskPlan
+from algoscope.training.pool import Problems, TaskPlan
 
 _DECAY, _SQUARE_DECAY, _EPSILON = 0.9, 0.999, 1e-8
 """Adam's constants."""
@@ -78,10 +78,10 @@ def layout_of(config: TrainingConfig, plans: Sequence[TaskPlan]) -> Layout:
 class Data(NamedTuple):
     """What all networks share."""
 
-    pools: tuple[tuple[BatchArrays, ...], ...]
+    pools: tuple[tuple[Problems, ...], ...]
     branches: tuple[Int[Array, " steps"], ...]
     """Of the generation's schedules, by task."""
-    validation: tuple[BatchArrays, ...]
+    validation: tuple[Problems, ...]
     start: Int[Array, ""]
     """The first step of the stretch."""
     stop: Int[Array, ""]
@@ -121,7 +121,7 @@ def advance(
                 batches[number][place],
                 jax.random.fold_in(key, number),
             )
-            learner = _adam(config, frozen, learner, gradient)
+            learner = adam(config, frozen, learner, gradient)
             losses.append(of_task)
         is_validated = step % config.evaluate_every == 0
         learner, scores = jax.lax.cond(
@@ -168,21 +168,21 @@ def over_seeds(
     )(per_seed, shared)
 
 
-def expand(network: Network, arrays: BatchArrays) -> BatchArrays:
+def expand(network: Network, arrays: Problems) -> BatchArrays:
     """Compact arrays in the types that the network reads."""
 
-    def convert(feature: Feature, array: Array) -> Array:
+    def convert(feature: Feature, array: Any) -> Array:
         pointers = feature.kind in (Kind.POINTER, Kind.PERMUTATION)
-        return array.astype(jnp.int32 if pointers else network.dtype)
+        return jnp.asarray(array).astype(jnp.int32 if pointers else network.dtype)
 
     by_stage = (
         {f.name: convert(f, given[f.name]) for f in network.at(stage)}
         for stage, given in zip((Stage.INPUT, Stage.HINT, Stage.OUTPUT), arrays[:3], strict=True)
     )
-    return BatchArrays(*by_stage, lengths=arrays.lengths)
+    return BatchArrays(*by_stage, lengths=jnp.asarray(arrays.lengths))
 
 
-def scores_on(network: Network, arrays: BatchArrays) -> dict[str, Float[Array, ""]]:
+def scores_on(network: Network, arrays: Problems) -> dict[str, Float[Array, ""]]:
     """The score of each output on compact arrays, and their mean as "score"."""
     scores = scores_inside(network, expand(network, arrays))
     return scores | {"score": jnp.stack(list(scores.values())).mean()}
@@ -192,20 +192,20 @@ def _gradient(
     program: Program,
     task: str,
     time: int,
-    pool: BatchArrays,
+    pool: Problems,
     weights: Vectors,
     index: Int[Array, ""],
     key: PRNGKeyArray,
 ) -> tuple[Float[Array, ""], Vectors]:
     """Loss and gradient on the batch at this index of the pool, cut to this length of time."""
     config, layout = program.config, program.layout
-    arrays = jax.tree.map(lambda of_all: of_all[index], pool)
-    arrays = arrays._replace(hints={name: a[:, :time] for name, a in arrays.hints.items()})
-    arrays = expand(network_of(layout, weights, task), arrays)
+    chosen = jax.tree.map(lambda of_all: of_all[index], pool)
+    chosen = chosen._replace(hints={name: a[:, :time] for name, a in chosen.hints.items()})
+    arrays = expand(network_of(layout, weights, task), chosen)
 
     def objective(weights: Vectors) -> Array:
         network = network_of(layout, weights, task)
-        return loss(network, arrays, _noise(config, network, arrays, key))
+        return loss(network, arrays, noise_of(config, network, arrays, key))
 
     of_batch, gradient = jax.value_and_grad(objective)(weights)
     if config.regularisation:
@@ -213,7 +213,7 @@ def _gradient(
     return of_batch, gradient
 
 
-def _adam(
+def adam(
     config: TrainingConfig, frozen: dict[str, np.ndarray], learner: Learner, gradient: Vectors
 ) -> Learner:
     """A step of Adam with the gradient cut to a global norm. Weights that the task does not have
@@ -234,7 +234,7 @@ def _adam(
     return learner._replace(weights=weights, count=count, mean=means, square=squares)
 
 
-def _noise(
+def noise_of(
     config: TrainingConfig, network: Network, arrays: BatchArrays, key: PRNGKeyArray
 ) -> Noise | None:
     """The randomness of a step, None if there is none in this configuration."""
@@ -254,7 +254,7 @@ def _noise(
 
 def _validate(
     program: Program,
-    validation: tuple[BatchArrays, ...],
+    validation: tuple[Problems, ...],
     learner: Learner,
     step: Array,
     key: PRNGKeyArray,
@@ -262,7 +262,7 @@ def _validate(
     """Scores the network as dm-clrs does, and keeps its weights if they are the best so far."""
     scores = []
     for number, (plan, arrays) in enumerate(zip(program.plans, validation, strict=True)):
-        drawn = _draw_again(program.config, arrays, jax.random.fold_in(key, number))
+        drawn = draw_again(program.config, arrays, jax.random.fold_in(key, number))
         scores.append(
             scores_on(network_of(program.layout, learner.weights, plan.task), drawn)["score"]
         )
@@ -277,7 +277,7 @@ def _validate(
     ), of_all
 
 
-def _draw_again(config: TrainingConfig, arrays: BatchArrays, key: PRNGKeyArray) -> BatchArrays:
+def draw_again(config: TrainingConfig, arrays: Problems, key: PRNGKeyArray) -> Problems:
     """As many samples with replacement, at new random positions: dm-clrs's validation batches."""
     choice_key, position_key = jax.random.split(key)
     count = len(arrays.lengths)

@@ -5,14 +5,10 @@ All randomness is a function of the seed and the number of the step or generatio
 killed goes on from its last checkpoint as if nothing had happened.
 """
 
-import contextlib
-import dataclasses
 import functools
 import os
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -21,11 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from algoscope.networks import ConfigError, Ensemble, Network, WeightsError, arrays, with_arrays
+from algoscope.networks import Ensemble, Network
 from algoscope.networks.weights import leaf_name
 from algoscope.runs import checkpoints, folder
 from algoscope.runs.folder import Metrics, Run
-from algoscope.tasks.errors import unknown_name
 from algoscope.training.config import TrainingConfig, check, config_from_json
 from algoscope.training.evaluation import evaluate
 from algoscope.training.learning import (
@@ -37,7 +32,7 @@ from algoscope.training.learning import (
     over_seeds,
     start_learner,
 )
-from algoscope.training.model import model_of, same_for_all, start_model
+from algoscope.training.pacing import Clock, Pace, Report, asked_to_stop
 from algoscope.training.placement import Placement, choose_placement
 from algoscope.training.pool import (
     TaskPlan,
@@ -47,25 +42,12 @@ from algoscope.training.pool import (
     steps_per_generation,
     validation_batch,
 )
+from algoscope.training.starting import check_freeze, start_learners
 
 _STRETCH = 250
 """Most steps that the device takes on its own."""
-_STRETCH_SECONDS = 2.0
-"""How long a stretch should take, so that progress is seen and Ctrl-C heard."""
-_CHECKPOINT_SECONDS = 60.0
-
-
-class Report(NamedTuple):
-    """How far a run is."""
-
-    step: int
-    steps: int
-    loss: float
-    """Mean over seeds and tasks at the last step."""
-    score: float
-    """Mean over seeds and tasks at the last validation."""
-    steps_per_second: float
-    seconds_left: float
+CHECKPOINT_SECONDS = 60.0
+"""How much of its work a run may lose when it is killed, unless told otherwise."""
 
 
 class Stopped(Exception):  # noqa: N818
@@ -78,13 +60,18 @@ def train(
     *,
     start: Network | None = None,
     force: bool = False,
+    at_once: int | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
     report: Callable[[Report], None] = lambda _: None,
 ) -> Run:
-    """Trains an ensemble into a new run folder; all seeds start from the same weights if given."""
+    """Trains an ensemble into a new run folder; all seeds start from the same weights if given.
+
+    `at_once` is the number of networks side by side on each device, chosen to fit if None.
+    """
     check(config)
     plans = make_plans(config)
-    _check_freeze(config, plans)
-    placement = choose_placement(config, plans)
+    check_freeze(config, plans)
+    placement = choose_placement(config, plans, at_once)
     learners = start_learners(config, plans, start)
     run = folder.create(
         path,
@@ -95,10 +82,15 @@ def train(
     )
     with folder.held(run):
         _save(run, _Trained(0, learners, _no_metrics(config)))
-    return resume(path, report=report)
+    return resume(path, checkpoint_seconds=checkpoint_seconds, report=report)
 
 
-def resume(path: str | os.PathLike, *, report: Callable[[Report], None] = lambda _: None) -> Run:
+def resume(
+    path: str | os.PathLike,
+    *,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    report: Callable[[Report], None] = lambda _: None,
+) -> Run:
     """Goes on with a run that was stopped, to the same end."""
     run = folder.open_run(path)
     if run.finished:
@@ -110,10 +102,8 @@ def resume(path: str | os.PathLike, *, report: Callable[[Report], None] = lambda
     with folder.held(run):
         checkpoint = checkpoints.read(run.path)
         run = folder.note(run, *checkpoint.notes, *_moved(run, placement))
-        for text in checkpoint.notes:
-            print(f"{run.path}: {text}", flush=True)
         trained = _restore(config, plans, checkpoint)
-        trained = _train(run, config, plans, placement, trained, report)
+        trained = _train(run, config, plans, placement, trained, checkpoint_seconds, report)
         _save(run, trained)
         best = _placed(trained.learners.best, placement.mesh)
         results = evaluate(config, plans, best, placement.mesh, placement.at_once)
@@ -142,6 +132,7 @@ def _train(
     plans: tuple[TaskPlan, ...],
     placement: Placement,
     trained: _Trained,
+    checkpoint_seconds: float,
     report: Callable[[Report], None],
 ) -> _Trained:
     mesh = placement.mesh
@@ -150,12 +141,12 @@ def _train(
     seeds = jnp.asarray(config.all_seeds, jnp.uint32)
     validation = tuple(compact(validation_batch(config, plan.task)) for plan in plans)
     validation = jax.device_put(validation, NamedSharding(mesh, PartitionSpec()))
-    clock = _Clock(trained.step, config.steps)
-    pace = _Pace(length)
+    clock = Clock(config.steps)
+    pace = Pace(length, checkpoint_seconds)
     step, learners, metrics = trained.step, _placed(trained.learners, mesh), trained.metrics
     saved = time.monotonic()
     number, generation = -1, None
-    with ThreadPoolExecutor(1) as executor, _asked_to_stop() as asked:
+    with ThreadPoolExecutor(1) as executor, asked_to_stop() as asked:
         draw = functools.partial(draw_generation, config, plans, seeds=config.all_seeds)
         coming = executor.submit(draw, number=step // in_generation)
         while step < config.steps:
@@ -174,7 +165,7 @@ def _train(
                 pools,
                 branches,
                 validation,
-                *(jnp.int32(n) for n in (step, stop, number * in_generation)),
+                *map(jnp.int32, (step, stop, number * in_generation)),
             )
             program = Program(config, generation.plans, length)
             begun = time.monotonic()
@@ -185,7 +176,7 @@ def _train(
             pace.took(stop - step, time.monotonic() - begun)
             step = stop
             report(clock.report(step, metrics))
-            if asked.is_set() or time.monotonic() - saved > _CHECKPOINT_SECONDS:
+            if asked.is_set() or time.monotonic() - saved >= checkpoint_seconds:
                 _save(run, _Trained(step, learners, metrics))
                 saved = time.monotonic()
             if asked.is_set() and step < config.steps:
@@ -199,122 +190,12 @@ def _train(
 @functools.partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=(3,))
 def advance_all(program: Program, mesh: Mesh, at_once: int, learners, seeds, batches, data: Data):
     return over_seeds(
-        lambda own, shared: advance(program, *own, shared),
+        lambda own, shared: advance(program, own[0], own[1], own[2], shared),
         (learners, seeds, batches),
         data,
         mesh,
         at_once,
     )
-
-
-class _Pace:
-    """How many steps a stretch may have, so that it takes about as long as it should."""
-
-    def __init__(self, most: int):
-        self.most = most
-        self.steps = 1
-        self._first = True
-
-    def took(self, steps: int, seconds: float) -> None:
-        if self._first:  # It compiled.
-            self._first = False
-            return
-        wanted = int(_STRETCH_SECONDS * steps / max(seconds, 1e-9))
-        self.steps = max(1, min(self.most, wanted, 8 * self.steps))
-
-
-class _Clock:
-    """Measures from the end of the first stretch, which compiles."""
-
-    def __init__(self, step: int, steps: int):
-        self._steps = steps
-        self._from: tuple[int, float] | None = None
-
-    def report(self, step: int, metrics: Metrics) -> Report:
-        now = time.monotonic()
-        rate = float("nan")
-        if self._from is None:
-            self._from = (step, now)
-        else:
-            rate = (step - self._from[0]) / max(now - self._from[1], 1e-9)
-        return Report(
-            step,
-            self._steps,
-            float(metrics.loss[-1].mean()),
-            float(metrics.validation[-1].mean()) if len(metrics.validation) else float("nan"),
-            rate,
-            (self._steps - step) / rate if rate > 0 else float("nan"),
-        )
-
-
-@contextlib.contextmanager
-def _asked_to_stop() -> Iterator[threading.Event]:
-    """An event that is set by Ctrl-C and by SIGTERM; a second one ends the process as ever."""
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def hear(number: int, _frame: Any) -> None:
-        asked.set()
-        signal.signal(number, before[number])
-
-    for number in before:
-        signal.signal(number, hear)
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def start_learners(config: TrainingConfig, plans: tuple[TaskPlan, ...], given: Network | None) -> Learner:
-    layout = layout_of(config, plans)
-    if given is not None:
-        _check_given(config, plans, given)
-        weights = same_for_all(layout.pack(model_of({plans[0].task: given})), config.seeds)
-    else:
-        begin = functools.partial(start_model, dict(layout.features), config.network)
-        each = [layout.pack(begin(jax.random.key(seed))) for seed in config.all_seeds]
-        weights = jax.tree.map(lambda *vectors: jnp.stack(vectors), *each)
-    return jax.vmap(start_learner)(weights)
-
-
-def _check_given(config: TrainingConfig, plans: tuple[TaskPlan, ...], given: Network) -> None:
-    if len(plans) != 1:
-        raise ConfigError(
-            f"start: got weights of one network and the tasks {', '.join(config.tasks)}, "
-            "needed one task"
-        )
-    faults = []
-    if given.config != config.network:
-        ours, theirs = dataclasses.asdict(config.network), dataclasses.asdict(given.config)
-        faults += [
-            f"network.{name}: got {ours[name]!r}, needed {theirs[name]!r}, as in the given weights"
-            for name in ours
-            if ours[name] != theirs[name]
-        ]
-    if set(given.features) != set(plans[0].features):
-        names = ", ".join(f.name for f in given.features)
-        needed = ", ".join(f.name for f in plans[0].features)
-        faults.append(
-            f"start: got weights for the features {names}; {plans[0].task} needs {needed}"
-        )
-    if faults:
-        raise WeightsError("the weights to start from do not fit:\n" + "\n".join(faults))
-    with_arrays(given, arrays(given))
-
-
-def _check_freeze(config: TrainingConfig, plans: tuple[TaskPlan, ...]) -> None:
-    known = {
-        ".".join(name.split(".")[:depth])
-        for name in layout_of(config, plans).names()
-        for depth in range(1, name.count(".") + 2)
-    }
-    faults = [unknown_name("weights to freeze", f, known) for f in config.freeze if f not in known]
-    if faults:
-        raise ConfigError("\n".join(faults))
 
 
 def _no_metrics(config: TrainingConfig) -> Metrics:

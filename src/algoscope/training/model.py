@@ -1,7 +1,7 @@
 """Model: the networks of all tasks with the one processor that they share.
 
-Training holds a model as a few flat vectors, one for the processor and one for each task, so that an
-optimiser's step, a checkpoint and the choice of the best weights are a handful of operations each.
+Training holds a model as a few flat vectors, one for the processor and one for each task, so that
+an optimiser's step, a checkpoint and the choice of the best weights are a few operations each.
 """
 
 import dataclasses

@@ -6,12 +6,13 @@ such costs, and its caches serve one network at a time better.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from jax.sharding import Mesh
 
+from algoscope.networks import ConfigError
 from algoscope.training.config import TrainingConfig
 from algoscope.training.pool import TaskPlan
 
@@ -34,12 +35,17 @@ def choose_placement(
     count = _largest_divisor(config.seeds, len(devices))
     mesh = Mesh(np.array(devices[:count]), ("seeds",))
     of_device = config.seeds // count
+    if at_once is not None and (at_once < 1 or of_device % at_once):
+        raise ConfigError(
+            f"at_once: got {at_once}, needed a divisor of {of_device}, the number of networks on "
+            "each device"
+        )
     if at_once is None:
         at_once = _largest_divisor(of_device, _that_fit(config, plans, devices[0]))
     return Placement(mesh, at_once)
 
 
-def _that_fit(config: TrainingConfig, plans: Sequence[TaskPlan], device: jax.Device) -> int:
+def _that_fit(config: TrainingConfig, plans: Sequence[TaskPlan], device: Any) -> int:
     if device.platform == "cpu":
         return 1
     steps = max(times[-1] for plan in plans for times in plan.buckets)

@@ -6,8 +6,8 @@ from the same batches, each in an order of its own.
 
 Traces differ in length, and a batch costs as much as its longest trace. Batches are therefore
 padded to one of a few lengths of time (*buckets*), and at each step all networks take a batch of
-the same bucket, so that they stay in step. Everything here is a function of the configuration and the
-number of the generation.
+the same bucket, so that they stay in step. Everything here is a function of the configuration and
+the number of the generation.
 """
 
 import dataclasses
@@ -20,7 +20,6 @@ import jax
 import numpy as np
 
 from algoscope import tasks
-from algoscope.networks.network import BatchArrays
 from algoscope.tasks import Batch, Feature, Kind, Stage
 from algoscope.tasks.streams import training_sizes
 from algoscope.training.config import TrainingConfig
@@ -29,6 +28,8 @@ _PROBED = 5_000
 """Samples of each size that are drawn to know how long traces get."""
 _WORTHWHILE = 0.1
 """The part of the work that a further bucket has to save."""
+_LONG_RUN = 2_000
+"""Steps from which on it pays to compile more than one bucket."""
 _SMALL = 127
 VALIDATION_SAMPLES = 64
 """Times the task's `evaluation_multiplier`, as in dm-clrs."""
@@ -55,6 +56,15 @@ class TaskPlan:
         return tuple((s, time) for s, times in enumerate(self.buckets) for time in times)
 
 
+class Problems(NamedTuple):
+    """Problems with their traces, as networks' `BatchArrays`, in small types and on the host."""
+
+    inputs: dict[str, np.ndarray]
+    hints: dict[str, np.ndarray]
+    outputs: dict[str, np.ndarray]
+    lengths: np.ndarray
+
+
 class Schedule(NamedTuple):
     """What to learn from at each step of a generation."""
 
@@ -68,7 +78,7 @@ class Generation(NamedTuple):
     """The data of a generation."""
 
     plans: tuple[TaskPlan, ...]
-    pools: tuple[tuple[BatchArrays, ...], ...]
+    pools: tuple[tuple[Problems, ...], ...]
     """By task and size, compact arrays [batch, sample, …]."""
     schedules: tuple[Schedule, ...]
     """By task."""
@@ -113,7 +123,7 @@ def fresh_batch(config: TrainingConfig, task: str) -> Batch:
     return _evaluation_batch(config, task, _Purpose.FRESH)
 
 
-def seen_problems(config: TrainingConfig, task: str) -> BatchArrays:
+def seen_problems(config: TrainingConfig, task: str) -> Problems:
     """Problems of the largest size from the first generation, as many as `fresh_batch` gives if
     there are so many: compact arrays [sample, …]."""
     batches = _draw(config, task, 0)[int(np.argmax(_sizes(config, task)))]
@@ -124,7 +134,7 @@ def seen_problems(config: TrainingConfig, task: str) -> BatchArrays:
     return jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), pool)
 
 
-def compact(batch: Batch, time: int | None = None) -> BatchArrays:
+def compact(batch: Batch, time: int | None = None) -> Problems:
     """The arrays of a batch in small types, padded to a length of time."""
     times = next(iter(batch.hints.values())).shape[1] if batch.hints else 1
     more = 0 if time is None else time - times
@@ -146,7 +156,7 @@ def compact(batch: Batch, time: int | None = None) -> BatchArrays:
     by_stage = (
         {f.name: small(f, given[stage][f.name]) for f in batch.at(stage)} for stage in given
     )
-    return BatchArrays(*by_stage, lengths=np.asarray(batch.lengths, np.int32))
+    return Problems(*by_stage, lengths=np.asarray(batch.lengths, np.int32))
 
 
 def _sizes(config: TrainingConfig, task: str) -> tuple[int, ...]:
@@ -170,12 +180,13 @@ def _draw(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:
 def _make_plan(config: TrainingConfig, task: str) -> TaskPlan:
     recipe = dataclasses.replace(config.recipe, count=1, burn_in=_PROBED)
     probes = tasks.stream(task, recipe, _random(config, task, _Purpose.PROBE))
+    count = config.time_buckets if config.steps >= _LONG_RUN else 1
     buckets = []
     by_size = _draw(config, task, 0)
     for batches, probe in zip(by_size, probes, strict=False):
         longest = [_longest(batch) for batch in batches]
         most = max(*longest, _times(probe), 2)
-        buckets.append(_choose_buckets(longest, most, config.time_buckets))
+        buckets.append(_choose_buckets(longest, most, count))
     return TaskPlan(task, by_size[0][0].features, tuple(buckets))
 
 
@@ -236,11 +247,11 @@ def _schedule(
     return Schedule(branch, batch)
 
 
-def _stack(batches: list[BatchArrays]) -> BatchArrays:
+def _stack(batches: list[Problems]) -> Problems:
     def stack(*dictionaries: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return {name: np.stack([d[name] for d in dictionaries]) for name in dictionaries[0]}
 
-    return BatchArrays(
+    return Problems(
         stack(*(b.inputs for b in batches)),
         stack(*(b.hints for b in batches)),
         stack(*(b.outputs for b in batches)),

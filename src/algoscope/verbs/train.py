@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import os
 import pathlib
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -60,6 +61,12 @@ class Train:
     """Go on with this run, which was stopped; no other option applies."""
     force: bool = False
     """Replace a run that has this name."""
+    at_once: int | None = None
+    """Networks side by side on each device; as many as fit, if not given."""
+    checkpoint_seconds: float = 60.0
+    """How much work may be lost when the run is killed."""
+    time_buckets: int = 2
+    """Lengths of time to which batches are padded."""
     track: tuple[Tracker, ...] = ()
     """Also write the metrics for these trackers, into the run folder and offline."""
     json: bool = False
@@ -68,6 +75,7 @@ class Train:
     def run(self) -> None:
         from algoscope import training
 
+        _keep_compiled_programs()
         if self.resume is not None:
             self._check_resume()
         elif not self.tasks:
@@ -75,13 +83,23 @@ class Train:
         with _Line(sys.stderr if self.json else sys.stdout) as line:
             try:
                 if self.resume is not None:
-                    run = training.resume(self.resume, report=line.show)
+                    run = training.resume(
+                        self.resume,
+                        checkpoint_seconds=self.checkpoint_seconds,
+                        report=line.show,
+                    )
                 else:
                     config, start = self._config()
                     out = self.out or _free_name(config)
                     line.say(f"training {', '.join(config.tasks)} into {out}")
                     run = training.train(
-                        config, out, start=start, force=self.force, report=line.show
+                        config,
+                        out,
+                        start=start,
+                        force=self.force,
+                        at_once=self.at_once,
+                        checkpoint_seconds=self.checkpoint_seconds,
+                        report=line.show,
                     )
             except training.Stopped as stopped:
                 line.say(str(stopped))
@@ -96,7 +114,7 @@ class Train:
         others = [
             field.name
             for field in dataclasses.fields(self)
-            if field.name not in ("resume", "json", "track")
+            if field.name not in ("resume", "json", "track", "checkpoint_seconds")
             and getattr(self, field.name) != field.default
         ]
         if others:
@@ -131,10 +149,20 @@ class Train:
             freeze=self.freeze,
             evaluate_every=self.evaluate_every,
             data_seed=self.data_seed,
+            time_buckets=self.time_buckets,
             recipe=tasks.Recipe(sizes=self.lengths, count=self.batch),
             network=network,
         )
         return config, start
+
+
+def _keep_compiled_programs() -> None:
+    """Has JAX keep compiled programs across processes: a run that goes on starts at once."""
+    import jax
+
+    if jax.config.jax_compilation_cache_dir is None:  # pyright: ignore
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+        jax.config.update("jax_compilation_cache_dir", str(cache / "algoscope" / "compiled"))
 
 
 def _known(options: dict[str, Any]) -> dict[str, Any]:
