@@ -12,8 +12,8 @@ from algoscope.training.learning import expand
 from algoscope.training.pool import (
     compact,
     draw_generation,
-    fresh_batch,
     make_plans,
+    memory_problems,
     steps_per_generation,
     validation_batch,
 )
@@ -109,8 +109,17 @@ def test_validation_problems_are_of_the_largest_size_and_not_those_of_training(g
     assert (np.diff(batch.inputs["pos"]) >= 0).all()
     assert not np.allclose(batch.inputs["pos"][0], np.arange(12) / 12)
     seen = generation.pools[0][1].inputs["pos"].ravel()
-    for others in (batch, fresh_batch(CONFIG, "bfs")):
-        assert not np.isin(others.inputs["pos"].astype(np.float32)[:, 0], seen).any()
+    assert not np.isin(batch.inputs["pos"].astype(np.float32)[:, 0], seen).any()
+
+
+def test_seen_problems_were_learnt_from_and_fresh_ones_were_not(generation):
+    memory = memory_problems(CONFIG, "bfs")
+    pool = generation.pools[0][1].inputs["pos"].ravel()
+    assert np.isin(memory.seen.inputs["pos"], pool).all()
+    assert not np.isin(memory.fresh.inputs["pos"], pool).any()
+    shapes = [[a.shape for a in jax.tree.leaves(problems)] for problems in memory]
+    assert shapes[0] == shapes[1]
+    assert len(memory.seen.lengths) == 64
 
 
 def test_constant_predecessors_become_inputs():

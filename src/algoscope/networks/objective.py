@@ -39,13 +39,13 @@ def loss_of(network: Network, run: Trajectory, arrays: BatchArrays) -> Float[Arr
 
 
 def scores_inside(
-    network: Network, arrays: BatchArrays, at_once: int = 32
+    network: Network, arrays: BatchArrays, most_at_once: int = 32
 ) -> dict[str, Float[Array, ""]]:
-    """Each output's score, as `score` gives it, inside a compiled function; the network runs on so
-    many samples at a time, which have to divide the batch, unless it is smaller."""
+    """Each output's score, as `score` gives it, inside a compiled function; the network runs on a
+    part of the batch at a time."""
     outputs = network.at(Stage.OUTPUT)
     count = len(arrays.lengths)
-    at_once = min(at_once, count)
+    at_once = max(d for d in range(1, min(most_at_once, count) + 1) if count % d == 0)
 
     def decide(some: BatchArrays) -> dict[str, Array]:
         run = trajectories_of(network, some)

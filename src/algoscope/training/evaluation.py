@@ -20,7 +20,7 @@ from algoscope.tasks.transforms import with_permutations_as_pointers, with_prede
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import layout_of, over_seeds, scores_on
 from algoscope.training.model import Layout, Vectors, network_of
-from algoscope.training.pool import Problems, TaskPlan, compact, fresh_batch, seen_problems
+from algoscope.training.pool import Problems, TaskPlan, compact, memory_problems
 
 _TEST_SEED = 3
 _TEST_SAMPLES = 32
@@ -51,8 +51,7 @@ def evaluate(
         test = test_problems(config, plan)
         sets = {
             "test": compact(test),
-            "fresh": compact(fresh_batch(config, plan.task)),
-            "seen": seen_problems(config, plan.task),
+            **memory_problems(config, plan.task)._asdict(),
         }
         for name, arrays in sets.items():
             scores = _scores(layout, plan.task, mesh, at_once, best, arrays)

@@ -118,20 +118,25 @@ def validation_batch(config: TrainingConfig, task: str) -> Batch:
     return _evaluation_batch(config, task, _Purpose.VALIDATION)
 
 
-def fresh_batch(config: TrainingConfig, task: str) -> Batch:
-    """Further problems of the same kind, which decide nothing."""
-    return _evaluation_batch(config, task, _Purpose.FRESH)
+class Memory(NamedTuple):
+    """Problems of the largest size, of the same shape."""
+
+    seen: Problems
+    """From the first generation, which all networks learnt from."""
+    fresh: Problems
+    """Others, which decided nothing."""
 
 
-def seen_problems(config: TrainingConfig, task: str) -> Problems:
-    """Problems of the largest size from the first generation, as many as `fresh_batch` gives if
-    there are so many: compact arrays [sample, …]."""
+def memory_problems(config: TrainingConfig, task: str) -> Memory:
+    """As many problems as in validation, or as the first generation has, of either kind."""
     batches = _draw(config, task, 0)[int(np.argmax(_sizes(config, task)))]
-    wanted = VALIDATION_SAMPLES * tasks.get(task).evaluation_multiplier
-    batches = batches[: max(1, wanted // config.recipe.count)]
-    time = max(map(_times, batches))
-    pool = _stack([compact(batch, time) for batch in batches])
-    return jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), pool)
+    fresh = _evaluation_batch(config, task, _Purpose.FRESH)
+    batches = batches[: max(1, len(fresh) // config.recipe.count)]
+    time = max(map(_times, [*batches, fresh]))
+    seen = _stack([compact(batch, time) for batch in batches])
+    seen = jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), seen)
+    count = len(seen.lengths)
+    return Memory(seen, jax.tree.map(lambda a: a[:count], compact(fresh, time)))
 
 
 def compact(batch: Batch, time: int | None = None) -> Problems:
