@@ -26,7 +26,7 @@ _TEST_SEED = 3
 _TEST_SAMPLES = 32
 
 
-def test_problems(config: TrainingConfig, plan: TaskPlan) -> Batch:
+def problems_for_test(config: TrainingConfig, plan: TaskPlan) -> Batch:
     own_size = config.network.attention_bias
     task = tasks.get(plan.task)
     if own_size is None:
@@ -48,7 +48,7 @@ def evaluate(
     layout = layout_of(config, plans)
     results: dict[str, Any] = {"test": {}, "fresh": {}, "seen": {}, "test_set": {}}
     for plan in plans:
-        test = test_problems(config, plan)
+        test = problems_for_test(config, plan)
         sets = {
             "test": compact(test),
             **memory_problems(config, plan.task)._asdict(),

@@ -5,10 +5,11 @@ All randomness is a function of the seed and the number of the step or generatio
 killed goes on from its last checkpoint as if nothing had happened.
 """
 
+import contextlib
 import functools
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from algoscope.networks import Ensemble, Network
 from algoscope.networks.weights import leaf_name
-from algoscope.runs import checkpoints, folder
+from algoscope.runs import RunError, checkpoints, folder
 from algoscope.runs.folder import Metrics, Run
 from algoscope.training.config import TrainingConfig, check, config_from_json
 from algoscope.training.evaluation import evaluate
@@ -88,17 +89,19 @@ def train(
 def resume(
     path: str | os.PathLike,
     *,
+    at_once: int | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     report: Callable[[Report], None] = lambda _: None,
 ) -> Run:
-    """Goes on with a run that was stopped, to the same end."""
+    """Goes on with a run that was stopped, to the same end; with the same number of networks at
+    once, unless told otherwise."""
     run = folder.open_run(path)
     if run.finished:
         return run
     config = config_from_json(run.config)
     check(config)
     plans = make_plans(config)
-    placement = choose_placement(config, plans, run.description["seeds_at_once"])
+    placement = choose_placement(config, plans, at_once or run.description["seeds_at_once"])
     with folder.held(run):
         checkpoint = checkpoints.read(run.path)
         run = folder.note(run, *checkpoint.notes, *_moved(run, placement))
@@ -169,10 +172,11 @@ def _train(
             )
             program = Program(config, generation.plans, length)
             begun = time.monotonic()
-            learners, progress = advance_all(
-                program, mesh, placement.at_once, learners, seeds, batches, data
-            )
-            metrics = _extended(metrics, progress, step, stop)
+            with _memory_explained(run, placement.at_once):
+                learners, progress = advance_all(
+                    program, mesh, placement.at_once, learners, seeds, batches, data
+                )
+                metrics = _extended(metrics, progress, step, stop)
             pace.took(stop - step, time.monotonic() - begun)
             step = stop
             report(clock.report(step, metrics))
@@ -196,6 +200,19 @@ def advance_all(program: Program, mesh: Mesh, at_once: int, learners, seeds, bat
         mesh,
         at_once,
     )
+
+
+@contextlib.contextmanager
+def _memory_explained(run: Run, at_once: int) -> Iterator[None]:
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        raise RunError(
+            f"the device's memory does not hold {at_once} networks at once; go on with fewer: "
+            f"`algoscope train --resume {run.path} --at-once {max(1, at_once // 2)}`"
+        ) from None
 
 
 def _no_metrics(config: TrainingConfig) -> Metrics:

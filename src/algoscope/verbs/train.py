@@ -85,6 +85,7 @@ class Train:
                 if self.resume is not None:
                     run = training.resume(
                         self.resume,
+                        at_once=self.at_once,
                         checkpoint_seconds=self.checkpoint_seconds,
                         report=line.show,
                     )
@@ -114,7 +115,7 @@ class Train:
         others = [
             field.name
             for field in dataclasses.fields(self)
-            if field.name not in ("resume", "json", "track", "checkpoint_seconds")
+            if field.name not in ("resume", "json", "track", "checkpoint_seconds", "at_once")
             and getattr(self, field.name) != field.default
         ]
         if others:
