@@ -41,6 +41,11 @@ def test_each_seed_s_weights_are_an_ordinary_network(tmp_path):
         ensemble[2]
     with pytest.raises(RunError, match="the run has the seeds 3 to 4"):
         runs.load_ensemble(tmp_path / "a", seeds=[7])
+    path.unlink()
+    run = runs.open(tmp_path / "a")
+    with pytest.raises(RunError, match=r"weights for seeds=\[3\]"):
+        run.ensemble()
+    assert run.ensemble(run.seeds_with_weights).seeds == (3,)
 
 
 def test_a_finished_run_is_not_overwritten_unless_forced(tmp_path):

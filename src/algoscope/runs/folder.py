@@ -81,6 +81,15 @@ class Run:
         return tuple(range(first, first + self.config["seeds"]))
 
     @property
+    def seeds_with_weights(self) -> tuple[int, ...]:
+        """Those whose weights are in the folder, which may have come here without all of them."""
+        return tuple(
+            seed
+            for seed in self.seeds
+            if all((self._weights(task, seed)).exists() for task in self.tasks)
+        )
+
+    @property
     def step(self) -> int:
         """Steps that are safe on disk."""
         return self.config["steps"] if self.finished else checkpoints.latest_step(self.path) or 0
@@ -106,16 +115,19 @@ class Run:
         chosen = tuple(self.seeds if seeds is None else seeds)
         by_task = {}
         for task in self.tasks:
-            paths = [self.path / "weights" / task / _weights_name(seed) for seed in chosen]
+            paths = [self._weights(task, seed) for seed in chosen]
             missing = [path for path in paths if not path.exists()]
             if missing:
                 raise RunError(
                     f"{missing[0]}: not there; the run has the seeds {self.seeds[0]} to "
-                    f"{self.seeds[-1]}, and their files may have been left behind"
+                    f"{self.seeds[-1]}, and weights for seeds={list(self.seeds_with_weights)}"
                 )
             members = [networks.load(path)[0] for path in paths]
             by_task |= Ensemble.of(members, task, chosen).networks
         return Ensemble(by_task, chosen)
+
+    def _weights(self, task: str, seed: int) -> pathlib.Path:
+        return self.path / "weights" / task / _weights_name(seed)
 
     def _need_finished(self) -> None:
         if not self.finished:
