@@ -8,6 +8,7 @@ recording.attention, recording.hidden, recording.hints["pi_h"], recording.output
 """
 
 from algoscope.networks.config import ConfigError, NetworkConfig
+from algoscope.networks.ensemble import Ensemble
 from algoscope.networks.network import Network, Noise, batch_arrays, build, run, skeleton
 from algoscope.networks.objective import hint_scores, loss, score
 from algoscope.networks.processors import PROCESSORS
@@ -16,6 +17,7 @@ from algoscope.networks.weights import WeightsError, arrays, load, save, with_ar
 __all__ = [
     "PROCESSORS",
     "ConfigError",
+    "Ensemble",
     "Network",
     "NetworkConfig",
     "Noise",

@@ -1,0 +1,275 @@
+"""The loop: config -> run folder.
+
+The host only hands out stretches of steps, draws the next pool meanwhile, and writes checkpoints.
+All randomness is a function of the seed and the number of the step or generation, so a run that was
+killed goes on from its last checkpoint as if nothing had happened.
+"""
+
+import contextlib
+import functools
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from algoscope.networks import Ensemble, Network
+from algoscope.networks.weights import leaf_name
+from algoscope.runs import RunError, checkpoints, folder
+from algoscope.runs.folder import Metrics, Run
+from algoscope.training.config import TrainingConfig, check, config_from_json
+from algoscope.training.evaluation import evaluate
+from algoscope.training.learning import (
+    Data,
+    Learner,
+    Program,
+    advance,
+    layout_of,
+    over_seeds,
+    start_learner,
+)
+from algoscope.training.pacing import Clock, Pace, Report, asked_to_stop
+from algoscope.training.placement import Placement, choose_placement
+from algoscope.training.pool import (
+    TaskPlan,
+    compact,
+    draw_generation,
+    make_plans,
+    steps_per_generation,
+    validation_batch,
+)
+from algoscope.training.starting import check_freeze, start_learners
+
+_STRETCH = 250
+"""Most steps that the device takes on its own."""
+CHECKPOINT_SECONDS = 60.0
+"""How much of its work a run may lose when it is killed, unless told otherwise."""
+
+
+class Stopped(Exception):  # noqa: N818
+    """The run was asked to stop; it is safe on disk."""
+
+
+def train(
+    config: TrainingConfig,
+    path: str | os.PathLike,
+    *,
+    start: Network | None = None,
+    force: bool = False,
+    at_once: int | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    report: Callable[[Report], None] = lambda _: None,
+) -> Run:
+    """Trains an ensemble into a new run folder; all seeds start from the same weights if given.
+
+    `at_once` is the number of networks side by side on each device, chosen to fit if None.
+    """
+    check(config)
+    plans = make_plans(config)
+    check_freeze(config, plans)
+    placement = choose_placement(config, plans, at_once)
+    learners = start_learners(config, plans, start)
+    run = folder.create(
+        path,
+        config.as_json(),
+        force=force,
+        seeds_at_once=placement.at_once,
+        started_from_weights=start is not None,
+    )
+    with folder.held(run):
+        _save(run, _Trained(0, learners, _no_metrics(config)))
+    return resume(path, checkpoint_seconds=checkpoint_seconds, report=report)
+
+
+def resume(
+    path: str | os.PathLike,
+    *,
+    at_once: int | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    report: Callable[[Report], None] = lambda _: None,
+) -> Run:
+    """Goes on with a run that was stopped, to the same end; with the same number of networks at
+    once, unless told otherwise."""
+    run = folder.open_run(path)
+    if run.finished:
+        return run
+    config = config_from_json(run.config)
+    check(config)
+    plans = make_plans(config)
+    placement = choose_placement(config, plans, at_once or run.description["seeds_at_once"])
+    with folder.held(run):
+        checkpoint = checkpoints.read(run.path)
+        run = folder.note(run, *checkpoint.notes, *_moved(run, placement))
+        trained = _restore(config, plans, checkpoint)
+        trained = _train(run, config, plans, placement, trained, checkpoint_seconds, report)
+        _save(run, trained)
+        best = _placed(trained.learners.best, placement.mesh)
+        results = evaluate(config, plans, best, placement.mesh, placement.at_once)
+        results |= {
+            "best_step": np.asarray(trained.learners.best_step).tolist(),
+            "best_validation": (
+                np.asarray(trained.learners.best_score) / len(config.tasks)
+            ).tolist(),
+        }
+        model = jax.vmap(layout_of(config, plans).unpack)(best)
+        ensemble = Ensemble({task: model.network(task) for task in config.tasks}, config.all_seeds)
+        return folder.finish(run, ensemble, trained.metrics, results)
+
+
+class _Trained(NamedTuple):
+    step: int
+    """Steps taken so far."""
+    learners: Learner
+    """With a seed axis."""
+    metrics: Metrics
+
+
+def _train(
+    run: Run,
+    config: TrainingConfig,
+    plans: tuple[TaskPlan, ...],
+    placement: Placement,
+    trained: _Trained,
+    checkpoint_seconds: float,
+    report: Callable[[Report], None],
+) -> _Trained:
+    mesh = placement.mesh
+    length = min(_STRETCH, config.steps)
+    in_generation = steps_per_generation(config)
+    seeds = jnp.asarray(config.all_seeds, jnp.uint32)
+    validation = tuple(compact(validation_batch(config, plan.task)) for plan in plans)
+    validation = jax.device_put(validation, NamedSharding(mesh, PartitionSpec()))
+    clock = Clock(config.steps)
+    pace = Pace(length, checkpoint_seconds)
+    step, learners, metrics = trained.step, _placed(trained.learners, mesh), trained.metrics
+    saved = time.monotonic()
+    number, generation = -1, None
+    with ThreadPoolExecutor(1) as executor, asked_to_stop() as asked:
+        draw = functools.partial(draw_generation, config, plans, seeds=config.all_seeds)
+        coming = executor.submit(draw, number=step // in_generation)
+        while step < config.steps:
+            if step // in_generation != number:
+                number = step // in_generation
+                generation = coming.result()
+                pools = jax.device_put(generation.pools, NamedSharding(mesh, PartitionSpec()))
+                branches = tuple(jnp.asarray(s.branch) for s in generation.schedules)
+                batches = tuple(s.batch for s in generation.schedules)
+                batches = _placed(batches, mesh)
+                if (number + 1) * in_generation < config.steps:
+                    coming = executor.submit(draw, number=number + 1)
+            assert generation is not None
+            stop = min(step + pace.steps, (number + 1) * in_generation, config.steps)
+            data = Data(
+                pools,
+                branches,
+                validation,
+                *map(jnp.int32, (step, stop, number * in_generation)),
+            )
+            program = Program(config, generation.plans, length)
+            begun = time.monotonic()
+            with _memory_explained(run, placement.at_once):
+                learners, progress = advance_all(
+                    program, mesh, placement.at_once, learners, seeds, batches, data
+                )
+                metrics = _extended(metrics, progress, step, stop)
+            pace.took(stop - step, time.monotonic() - begun)
+            step = stop
+            report(clock.report(step, metrics))
+            if asked.is_set() or time.monotonic() - saved >= checkpoint_seconds:
+                _save(run, _Trained(step, learners, metrics))
+                saved = time.monotonic()
+            if asked.is_set() and step < config.steps:
+                raise Stopped(
+                    f"stopped at step {step} of {config.steps}; go on with "
+                    f"`algoscope train --resume {run.path}`"
+                )
+    return _Trained(step, learners, metrics)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=(3,))
+def advance_all(program: Program, mesh: Mesh, at_once: int, learners, seeds, batches, data: Data):
+    return over_seeds(
+        lambda own, shared: advance(program, own[0], own[1], own[2], shared),
+        (learners, seeds, batches),
+        data,
+        mesh,
+        at_once,
+    )
+
+
+@contextlib.contextmanager
+def _memory_explained(run: Run, at_once: int) -> Iterator[None]:
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        raise RunError(
+            f"the device's memory does not hold {at_once} networks at once; go on with fewer: "
+            f"`algoscope train --resume {run.path} --at-once {max(1, at_once // 2)}`"
+        ) from None
+
+
+def _no_metrics(config: TrainingConfig) -> Metrics:
+    empty = np.zeros((0, config.seeds, len(config.tasks)), np.float32)
+    return Metrics(empty, np.zeros(0, np.int32), empty)
+
+
+def _extended(metrics: Metrics, progress: Any, start: int, stop: int) -> Metrics:
+    """With what a stretch showed: progress [seed, step, task]."""
+    loss, validation = (
+        np.swapaxes(np.asarray(a), 0, 1)[: stop - start]
+        for a in (progress.loss, progress.validated)
+    )
+    validated = np.asarray(progress.is_validated)[0, : stop - start]
+    steps = np.arange(start, stop, dtype=np.int32)[validated]
+    return Metrics(
+        np.concatenate([metrics.loss, loss]),
+        np.concatenate([metrics.validation_steps, steps]),
+        np.concatenate([metrics.validation, validation[validated]]),
+    )
+
+
+def _placed(tree: Any, mesh: Mesh) -> Any:
+    return jax.device_put(tree, NamedSharding(mesh, PartitionSpec(mesh.axis_names[0])))
+
+
+def _save(run: Run, trained: _Trained) -> None:
+    named = {
+        f"learners.{leaf_name(path)}": np.asarray(leaf)
+        for path, leaf in jax.tree_util.tree_leaves_with_path(trained.learners)
+    }
+    named |= {f"metrics.{name}": array for name, array in trained.metrics._asdict().items()}
+    checkpoints.write(run.path, trained.step, named)
+
+
+def _restore(
+    config: TrainingConfig, plans: tuple[TaskPlan, ...], checkpoint: checkpoints.Checkpoint
+) -> _Trained:
+    layout = layout_of(config, plans)
+    shapes = jax.eval_shape(lambda model: start_learner(layout.pack(model)), layout.shapes())
+    paths, structure = jax.tree_util.tree_flatten_with_path(shapes)
+    leaves = [checkpoint.arrays[f"learners.{leaf_name(path)}"] for path, _ in paths]
+    learners = jax.tree.unflatten(structure, leaves)
+    metrics = Metrics(*(checkpoint.arrays[f"metrics.{name}"] for name in Metrics._fields))
+    return _Trained(checkpoint.step, learners, metrics)
+
+
+def _moved(run: Run, placement: Placement) -> tuple[str, ...]:
+    """A note if the run goes on elsewhere than it was begun."""
+    begun = run.description["environment"]
+    now = {
+        "device": placement.mesh.devices.flat[0].device_kind,
+        "devices": len(jax.local_devices()),
+    }
+    if all(begun[name] == value for name, value in now.items()):
+        return ()
+    return (
+        f"begun on {begun['devices']} × {begun['device']}, went on from step {run.step} on "
+        f"{now['devices']} × {now['device']}: bits may differ from an uninterrupted run",
+    )

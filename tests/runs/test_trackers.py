@@ -1,0 +1,31 @@
+"""Trackers read what their adapters write."""
+
+import pytest
+from finished import finished_run
+
+from algoscope.runs import RunError, trackers
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_tensorboard_s_reader_finds_every_number(tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run = finished_run(tmp_path / "a")
+    trackers.write(run, "tensorboard")
+    where = trackers.write(run, "tensorboard")
+    reader = EventAccumulator(str(where)).Reload()
+    assert sorted(reader.Tags()["scalars"]) == [
+        f"bfs/{kind}/{name}"
+        for kind in ("loss", "validation")
+        for name in ("mean", "seed-00003", "seed-00004")
+    ]
+    found = [(e.step, e.value) for e in reader.Scalars("bfs/loss/seed-00004")]
+    assert found == [(0, 1), (1, 3), (2, 5), (3, 7)]
+    found = {e.step: e.value for e in reader.Scalars("bfs/validation/mean")}
+    assert found == pytest.approx({0: 0.15, 2: 0.35})
+
+
+def test_a_tracker_that_is_not_installed_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "wandb", None)
+    with pytest.raises(RunError, match="pip install wandb"):
+        trackers.write(finished_run(tmp_path / "a"), "wandb")

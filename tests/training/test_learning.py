@@ -1,0 +1,148 @@
+"""Steps: Adam, clipping, freezing, noise; seeds side by side or one after the other."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from small import CONFIG, changed
+
+from algoscope import networks, tasks
+from algoscope.networks.network import batch_arrays
+from algoscope.training import learning, pool
+from algoscope.training.model import PROCESSOR
+from algoscope.training.placement import choose_placement
+from algoscope.training.starting import start_learners
+
+
+def vectors(*seeds: int) -> dict[str, jax.Array]:
+    names = (PROCESSOR, "bfs", "dfs")
+    return {
+        name: jax.random.normal(jax.random.key(seed), (5,))
+        for name, seed in zip(names, seeds, strict=True)
+    }
+
+
+NOTHING = {name: np.zeros(5, bool) for name in (PROCESSOR, "bfs", "dfs")}
+
+
+@pytest.mark.parametrize("clip", [0.0, 0.5])
+def test_a_step_is_optax_s_adam(clip):
+    config = changed(clip=clip, learning_rate=0.1)
+    weights = vectors(1, 2, 3)
+    cut = optax.clip_by_global_norm(clip) if clip else optax.identity()
+    optimiser = optax.chain(cut, optax.scale_by_adam(), optax.scale(-0.1))
+    expected, state = weights, optimiser.init(weights)
+    learner = learning.start_learner(weights)
+    for seed in range(3):
+        gradient = vectors(seed + 10, seed + 20, seed + 30)
+        updates, state = optimiser.update(gradient, state)
+        expected = optax.apply_updates(expected, updates)
+        learner = learning.adam(config, NOTHING, learner, gradient)
+    for name, found in learner.weights.items():
+        np.testing.assert_allclose(found, expected[name], rtol=1e-5)
+
+
+def test_weights_of_other_tasks_keep_their_moments():
+    learner = learning.start_learner(vectors(1, 2, 3))
+    learner = learning.adam(CONFIG, NOTHING, learner, vectors(4, 5, 6))
+    gradient = {name: v for name, v in vectors(7, 8, 9).items() if name != "dfs"}
+    after = learning.adam(CONFIG, NOTHING, learner, gradient)
+    for before, now in zip(learner[:4], after[:4], strict=True):
+        if isinstance(now, dict):
+            assert (now["dfs"] == before["dfs"]).all()
+            assert (now["bfs"] != before["bfs"]).all()
+    assert after.count == 2
+
+
+def test_frozen_weights_stay_and_count_for_the_norm():
+    frozen = NOTHING | {"bfs": np.arange(5) < 2}
+    learner = learning.start_learner(vectors(1, 2, 3))
+    free = learning.adam(changed(), NOTHING, learner, vectors(4, 5, 6))
+    after = learning.adam(changed(freeze=("encoders",)), frozen, learner, vectors(4, 5, 6))
+    assert (after.weights["bfs"][:2] == learner.weights["bfs"][:2]).all()
+    assert (after.weights["bfs"][2:] == free.weights["bfs"][2:]).all()
+
+
+def test_names_of_frozen_weights_become_places_in_the_vectors():
+    layout = learning.layout_of(CONFIG, pool.make_plans(CONFIG))
+    model = layout.shapes()
+    masks = layout.where(("processor.value", "encoders.A"))
+    marked = layout.unpack({name: jnp.asarray(mask) for name, mask in masks.items()})
+    for name, mask in networks.arrays(marked.network("bfs")).items():
+        expected = name.startswith(("processor.value.", "encoders.A."))
+        assert mask.all() if expected else not mask.any(), name
+    assert sum(m.size for m in masks.values()) == sum(a.size for a in jax.tree.leaves(model))
+
+
+def test_vectors_become_the_same_network_again():
+    plans = pool.make_plans(CONFIG)
+    layout = learning.layout_of(CONFIG, plans)
+    weights = start_learners(CONFIG, plans, None).weights
+    second = jax.tree.map(lambda stacked: stacked[1], weights)
+    again = layout.pack(layout.unpack(second))
+    assert jax.tree.all(jax.tree.map(np.array_equal, again, second))
+    assert not np.array_equal(weights["bfs"][0], weights["bfs"][1])
+
+
+def test_noise_only_where_there_is_chance():
+    key = jax.random.key(3)
+    for task, changes, expected in [
+        ("bfs", {}, False),
+        ("bfs", {"teacher_forcing": 0.5}, True),
+        ("insertion_sort", {}, True),
+    ]:
+        batch = tasks.sample(task, size=4, count=6)
+        network = networks.build(batch.features, CONFIG.network, key=key)
+        arrays = batch_arrays(network, batch)
+        noise = learning.noise_of(changed(**changes), network, arrays, key)
+        assert (noise is not None) == expected
+        if noise is None:
+            continue
+        assert (noise.keep == 1).all()
+        assert noise.force.shape == (6, next(iter(arrays.hints.values())).shape[1] - 1)
+        assert noise.force.any() == ("teacher_forcing" in changes)
+
+
+def test_validation_draws_with_replacement_at_new_positions():
+    arrays = pool.compact(pool.validation_batch(CONFIG, "bfs"))
+    drawn = learning.draw_again(CONFIG, jax.tree.map(jnp.asarray, arrays), jax.random.key(1))
+    rows = {row.tobytes() for row in arrays.inputs["A"]}
+    assert all(np.asarray(row).tobytes() in rows for row in drawn.inputs["A"])
+    assert (np.diff(drawn.inputs["pos"]) >= 0).all()
+    assert not np.isin(drawn.inputs["pos"], arrays.inputs["pos"]).any()
+
+
+def test_seeds_learn_the_same_side_by_side_and_one_after_the_other():
+    no_hints = networks.NetworkConfig(width=4, encode_hints=False, decode_hints=False)
+    config = changed(evaluate_every=10**6, regularisation=1e-3, network=no_hints)
+    plans = pool.make_plans(config)
+    generation = pool.draw_generation(config, plans, 0, config.all_seeds)
+    data = learning.Data(
+        generation.pools,
+        (jnp.asarray(generation.schedules[0].branch),),
+        (pool.compact(pool.validation_batch(config, "bfs")),),
+        *map(jnp.int32, (1, 2, 0)),
+    )
+    per_seed = (
+        start_learners(config, plans, None),
+        jnp.arange(2, dtype=jnp.uint32),
+        (jnp.asarray(generation.schedules[0].batch),),
+    )
+    program = learning.Program(config, generation.plans, 2)
+    mesh = choose_placement(config, plans).mesh
+
+    def one(own, shared):
+        return learning.advance(program, own[0], own[1], own[2], shared)
+
+    @jax.jit
+    def both(per_seed, data):
+        return [learning.over_seeds(one, per_seed, data, mesh, at_once) for at_once in (1, 2)]
+
+    (one_by_one, progress), (together, _) = both(per_seed, data)
+    for name, weights in one_by_one.weights.items():
+        np.testing.assert_allclose(weights, together.weights[name], atol=1e-4)
+    assert np.isfinite(progress.loss[:, 0]).all()
+    assert np.isnan(progress.loss[:, 1]).all()
+    assert not progress.is_validated.any()
+    assert (one_by_one.count == 1).all()

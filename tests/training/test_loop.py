@@ -1,0 +1,232 @@
+"""Whole trainings: results, kills at random points, devices, given weights, several tasks."""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from small import CONFIG, changed
+
+from algoscope import networks, programs, runs, tasks, training
+from algoscope.networks import ConfigError, NetworkConfig, WeightsError
+from algoscope.programs.compiler import compile_program
+from algoscope.runs import RunError
+from algoscope.training.evaluation import evaluate, problems_for_test
+from algoscope.training.learning import layout_of
+from algoscope.training.placement import choose_placement
+from algoscope.training.pool import make_plans
+from algoscope.training.starting import start_learners
+
+ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
+STEPS = 300
+TRAIN = ["train", "bfs", "--seeds", "2", "--steps", str(STEPS), "--evaluate-every", "50"]
+TRAIN += ["--lengths", "4", "--batch", "4", "--learning-rate", "0.01", "--network", "width=4"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> pathlib.Path:
+    return tmp_path_factory.mktemp("trainings")
+
+
+@pytest.fixture(scope="module")
+def surroundings(place) -> dict[str, str]:
+    """So that processes share what they compile."""
+    return os.environ | {
+        "JAX_COMPILATION_CACHE_DIR": str(place / "compiled"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    }
+
+
+@pytest.fixture(scope="module")
+def reference(place, surroundings) -> runs.Run:
+    """A run that nothing interrupted."""
+    command = [*ALGOSCOPE, *TRAIN, "--out", str(place / "reference"), "--json"]
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=True)
+    run = runs.open(place / "reference")
+    assert json.loads(done.stdout) == {"run": str(run.path), **run.results}
+    return run
+
+
+def contents(run: runs.Run) -> dict[str, bytes]:
+    """All that has to be equal bit for bit."""
+    return {
+        str(path.relative_to(run.path)): path.read_bytes()
+        for path in [*run.path.rglob("*.safetensors"), run.path / "results.json"]
+    }
+
+
+class Killable:
+    """`algoscope train` in a process of its own."""
+
+    def __init__(self, arguments: list[str], surroundings: dict[str, str]):
+        self.process = subprocess.Popen(
+            [*ALGOSCOPE, *arguments], env=surroundings, stdout=subprocess.PIPE, text=True
+        )
+        self.text = ""
+
+    def end_after(self, reports: int, seconds: float, how: signal.Signals) -> int:
+        """Waits for so many reports of progress, or the last, and a little longer; then sends it a
+        signal."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.text += line
+            if self.text.count("loss") == reports or f"step {STEPS} of" in line:
+                break
+        time.sleep(seconds)
+        self.process.send_signal(how)
+        self.text += self.process.communicate()[0]
+        return self.process.returncode
+
+
+def test_killed_again_and_again_a_run_ends_with_the_same_bits(place, surroundings, reference):
+    chance = random.Random(7)
+    path = place / "killed"
+    again = ["train", "--resume", str(path), "--checkpoint-seconds", "0"]
+
+    first = Killable([*TRAIN, "--out", str(path), "--checkpoint-seconds", "0"], surroundings)
+    code = first.end_after(chance.randint(1, 3), chance.random() / 20, signal.SIGKILL)
+    assert code == -signal.SIGKILL
+    reached = runs.open(path).step
+    assert 0 < reached < STEPS
+    assert not runs.open(path).finished
+
+    second = Killable(again, surroundings)
+    assert second.end_after(chance.randint(1, 2), 0, signal.SIGINT) == 130
+    assert f"go on with `algoscope train --resume {path}`" in second.text
+
+    third = Killable(again, surroundings)
+    third.end_after(2, chance.random() / 20, signal.SIGKILL)
+    assert reached < runs.open(path).step < STEPS
+    newest = max(path.glob("checkpoint-*"))
+    newest.write_bytes(newest.read_bytes()[:-1])
+
+    fourth = Killable(again, surroundings)
+    fourth.end_after(STEPS, chance.random() / 2, signal.SIGKILL)
+
+    subprocess.run([*ALGOSCOPE, *again], env=surroundings, check=True, capture_output=True)
+    run = runs.open(path)
+    assert any("is damaged" in note for note in run.description["notes"])
+    assert contents(run) == contents(reference)
+    assert not list(path.glob("checkpoint-*"))
+
+
+def test_results_say_what_the_best_weights_do(reference):
+    metrics, results = reference.metrics, reference.results
+    assert metrics.loss.shape == (STEPS, 2, 1)
+    assert np.isfinite(metrics.loss).all()
+    assert metrics.validation_steps.tolist() == [0, 50, 100, 150, 200, 250]
+    assert metrics.loss[-20:].mean() < metrics.loss[:20].mean()
+    assert results["best_validation"] == pytest.approx(metrics.validation.max(0)[:, 0])
+    best = metrics.validation[:, :, 0].argmax(0)
+    assert results["best_step"] == metrics.validation_steps[best].tolist()
+    assert results["test_set"] == {"bfs": {"nodes": 64, "samples": 32, "split": "canonical"}}
+    test = tasks.split("bfs", "test")
+    network = reference.ensemble()[1]
+    expected = networks.score(networks.run(network, test), test)["score"]
+    assert results["test"]["bfs"]["score"][1] == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_finished_run_stays_as_it_is(reference, surroundings):
+    before = contents(reference)
+    assert training.resume(reference.path).results == reference.results
+    with pytest.raises(RunError, match="holds a finished run"):
+        training.train(CONFIG, reference.path)
+    assert contents(reference) == before
+
+
+def test_two_devices_share_the_networks(place, surroundings, reference):
+    flags = surroundings.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
+    command = [*ALGOSCOPE, *TRAIN, "--out", str(place / "two")]
+    subprocess.run(
+        command, env=surroundings | {"XLA_FLAGS": flags}, capture_output=True, check=True
+    )
+    run = runs.open(place / "two")
+    assert run.description["environment"]["devices"] == 2
+    # Later steps differ, since differences in the last bits grow.
+    np.testing.assert_allclose(run.metrics.loss[:10], reference.metrics.loss[:10], rtol=1e-3)
+
+
+def test_compiled_weights_are_a_start(tmp_path):
+    """At a learning rate of 0 they stay what they are: exact, on the canonical test."""
+    network = compile_program(programs.get("bfs")).network
+    config = changed(seeds=1, steps=1, learning_rate=0.0, network=network.config, evaluate_every=1)
+    run = training.train(config, tmp_path / "run", start=network)
+    assert run.results["test"]["bfs"]["score"] == [1.0]
+    for name, array in networks.arrays(network).items():
+        assert (networks.arrays(run.ensemble()[0])[name] == array).all()
+
+
+def test_several_tasks_share_a_processor_and_frozen_weights_stay(tmp_path):
+    config = changed(
+        tasks=("bfs", "bellman_ford"),
+        seeds=1,
+        steps=2,
+        teacher_forcing=0.5,
+        freeze=("encoders.A", "processor.skip"),
+        network=NetworkConfig(width=4, dropout=0.2),
+    )
+    run = training.train(config, tmp_path / "run")
+    ensemble = run.ensemble()
+    assert ensemble.tasks == ("bfs", "bellman_ford")
+    assert set(run.results["test"]) == {"bfs", "bellman_ford"}
+    assert run.metrics.loss.shape == (2, 1, 2)
+    first, second = (networks.arrays(ensemble.member(0, task)) for task in ensemble.tasks)
+    begun = start_learners(config, make_plans(config), None)
+    layout = layout_of(config, make_plans(config))
+    start = layout.unpack({name: vector[0] for name, vector in begun.weights.items()})
+    before = networks.arrays(start.network("bfs"))
+    for name, array in first.items():
+        if name.startswith("processor."):
+            assert (array == second[name]).all()
+        frozen = name.startswith(("encoders.A.", "processor.skip."))
+        unused = name == "processor.graph.weight"
+        assert (array == before[name]).all() == (frozen or unused), name
+    with pytest.raises(ValueError, match="needed a choice among them"):
+        ensemble[0]
+
+
+def test_a_network_of_one_size_is_tested_at_it():
+    network = NetworkConfig(width=4, attention_bias=5)
+    config = changed(recipe=tasks.Recipe(sizes=(5,), count=4), network=network)
+    plan = make_plans(config)[0]
+    assert problems_for_test(config, plan).inputs["pos"].shape == (32, 5)
+    weights = start_learners(config, (plan,), None).weights
+    mesh = choose_placement(config, (plan,)).mesh
+    described = evaluate(config, (plan,), weights, mesh, 2)["test_set"]["bfs"]
+    assert described["nodes"] == 5
+    assert "pre-attention bias" in described["split"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"network": NetworkConfig(width=8)}, "network.width: got 8, needed 4"),
+        ({"tasks": ("bellman_ford",)}, "got weights for the features pos, s, A, adj, pi, reach_h"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(tmp_path, changes, message, reference):
+    with pytest.raises(WeightsError, match=message):
+        training.train(changed(**changes), tmp_path / "run", start=reference.ensemble()[0])
+    assert not (tmp_path / "run").exists()
+
+
+def test_faults_are_found_before_a_folder_is_made(tmp_path):
+    for config, message in [
+        (changed(steps=-1), "steps: got -1"),
+        (changed(freeze=("procesor",)), "did you mean processor"),
+    ]:
+        with pytest.raises(ConfigError, match=message):
+            training.train(config, tmp_path / "run")
+    with pytest.raises(ConfigError, match="at_once: got 3, needed a divisor of 2"):
+        training.train(CONFIG, tmp_path / "run", at_once=3)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_config_of_the_command_line_is_the_config_of_the_run(reference):
+    assert training.config_of(reference) == changed(steps=STEPS, evaluate_every=50)
