@@ -17,8 +17,8 @@ from algoscope.tasks import Batch
 NODES, STEPS, COUNT = 5, 4, 8
 LEAST_MARGIN = 0.01
 TASK = "bellman_ford"
-_OWN_BOOLS = ("flag", "done", "visit", "input.s", "hint.msk")
-_BOOLS = ("flag", "other_flag", "done")
+_OWN_BOOLS = ("flag", "done", "first", "visit", "input.s", "hint.msk")
+_BOOLS = ("flag", "other_flag", "done", "first")
 
 
 def problems(seed: int) -> Batch:
@@ -47,7 +47,8 @@ def problems(seed: int) -> Batch:
 def texts(draw) -> str:
     """The text of a program for `TASK`: five kinds of variables, one or two rounds."""
     rounds = draw(st.integers(1, 2), "rounds")
-    lines = ["flag: Bool", "other_flag: Bool", "done: Bool", "node: Node", "kept: Node"]
+    lines = ["flag: Bool", "other_flag: Bool", "done: Bool", "first: Bool"]
+    lines += ["node: Node", "kept: Node"]
     lines += ["count: Float(8)", "dist: Float(8)", "visit = done or input.s"]
     for number in range(rounds):
         lines += ["then"] * (number > 0)
@@ -76,6 +77,7 @@ class _Round:
             self._by_weight(),
             f"flag = {self._bool('flag')}",
             f"other_flag = {self._bool('other_flag')}",
+            f"first = {self.comparison or 'flag'}",
             *self._settled(),
             f"node = {self._node()}",
             f"count = {self._count()}",
@@ -109,8 +111,6 @@ class _Round:
 
     def _condition(self, selecting: bool = False) -> str:
         parts = [self._literal(selecting) for _ in range(self.draw(st.integers(1, 3)))]
-        if self.comparison and not selecting and self.draw(st.booleans()):
-            parts.append(self.comparison)
         return " and ".join(parts)
 
     def _bool(self, name: str) -> str:

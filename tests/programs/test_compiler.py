@@ -13,10 +13,11 @@ from programs.comparing import EXACT, WRONG, from_interpreter, from_reference, p
 
 from algoscope import networks, programs, tasks
 from algoscope.networks import dm_clrs
-from algoscope.programs.compiler import Compiled, CompileError, compile_program
+from algoscope.programs.compiler import CompileError, compile_program
 from algoscope.programs.interpreter import interpret
 from algoscope.programs.language import GraphProgram
 from algoscope.programs.reading import parse
+from algoscope.programs.rounding import certain
 from algoscope.recording import Recording
 from algoscope.tasks import Batch
 
@@ -143,19 +144,20 @@ def test_a_case_where_the_decoder_is_linear_is_refused():
 
 def rivals(task: str, gap: float) -> Batch:
     """A square: the source 0 reaches 1 and 2, between which node 3 then has to choose. The scores
-    of the two differ by `gap`, in positions or in the lengths of their paths."""
-    batch = tasks.sample(task, 4, 1)
-    linked = np.zeros((4, 4))
+    of the two differ by `gap`, in positions or in the lengths of their paths. Node 4, apart from
+    them, stands close to 1 in position."""
+    batch = tasks.sample(task, 5, 1)
+    linked = np.zeros((5, 5))
     linked[[0, 0, 1, 2], [1, 2, 3, 3]] = 1
     linked += linked.T
-    positions = np.array([0.0, 0.25, 0.5, 0.75])
-    lengths = np.full((4, 4), 0.5)
+    positions = np.array([0.0, 0.25, 0.875, 0.9375, 0.25 + 2.0**-13])
+    lengths = np.full((5, 5), 0.0625)
     if task == "bfs":
-        positions[2] = np.nextafter(np.float32(0.25 + gap), np.float32(1))
+        positions[2] = 0.25 + gap
     else:
-        lengths[3, 2] = lengths[2, 3] = np.nextafter(np.float32(0.5 + gap), np.float32(1))
+        lengths[3, 2] = lengths[2, 3] = 0.0625 + gap
     hints = {name: np.repeat(hint[:, :1], 3, axis=1) for name, hint in batch.hints.items()}
-    source = np.eye(4)[:1]
+    source = np.eye(5)[:1]
     mask = "reach_h" if task == "bfs" else "msk"
     return dataclasses.replace(
         batch,
@@ -163,37 +165,40 @@ def rivals(task: str, gap: float) -> Batch:
             "pos": positions[None],
             "s": source,
             "A": (linked * (1 if task == "bfs" else lengths))[None],
-            "adj": (linked + np.eye(4))[None],
+            "adj": (linked + np.eye(5))[None],
         },
         hints=hints | {mask: np.repeat(source[:, None], 3, axis=1)},
         lengths=np.array([3]),
     )
 
 
-def choice_of_last(compiled: Compiled, batch: Batch) -> np.ndarray:
-    """The attention of node 3 at the last step."""
-    return np.asarray(networks.run(compiled.network, batch).attention)[0, -1, 0, 3]
+def recorded(program: GraphProgram, sharpness: float, batch: Batch) -> Recording:
+    return networks.run(compile_program(program, sharpness=sharpness).network, batch)
 
 
-NOTHING = 2.0**-24
-"""A share of the attention that float32 does not see beside 1."""
+def test_half_of_the_certified_sharpness_shows_a_wrong_parent():
+    """Paths that differ by 18 / sharpness: half of it gives the worse one a weight of e^-9, enough
+    to move the parent that node 3 shows from 1 to 4."""
+    program = programs.get("bellman_ford")
+    sharpness = compile_program(program).certificate.sharpness
+    batch = rivals(program.task, 18 / sharpness)
+    assert certain(program, batch, sharpness).all()
+    assert np.asarray(recorded(program, sharpness, batch).outputs["pi"])[0, 3] == 1
+    assert not certain(program, batch, sharpness / 2).any()
+    assert np.asarray(recorded(program, sharpness / 2, batch).outputs["pi"])[0, 3] == 4
 
 
-@pytest.mark.parametrize(("name", "soft", "wrong"), [("bfs", 2, 16), ("bellman_ford", 4, 32)])
-def test_the_certified_sharpness_is_enough_and_less_fails(name, soft, wrong):
-    """At the certified margin the second best gets nothing. Where rounding takes a small part of
-    the margin, half of the sharpness leaks already; a fraction of it gives wrong states."""
-    program = programs.get(name)
-    compiled = compile_program(program)
-    batch = rivals(program.task, compiled.certificate.margin)
-    sharpness = compiled.certificate.sharpness
-    _, best, second, _ = choice_of_last(compiled, batch)
-    assert best == 1
-    assert second < NOTHING
-    leaking = choice_of_last(compile_program(program, sharpness=sharpness / soft), batch)
-    assert leaking[2] > NOTHING
-    lowest = choice_of_last(compile_program(program, sharpness=sharpness / wrong), batch)
-    assert 0.1 < lowest[2] < 0.5
+def test_half_of_the_certified_sharpness_leaks_attention():
+    """Positions that differ by 24 / sharpness, three steps of float32: no weight that float32 sees
+    beside 1, and at half of the sharpness one that it does."""
+    program = programs.get("bfs")
+    sharpness = compile_program(program).certificate.sharpness
+    batch = rivals(program.task, 24 / sharpness)
+    leaks = [
+        float(np.asarray(recorded(program, c, batch).attention)[0, -1, 0, 3, 2])
+        for c in (sharpness, sharpness / 2)
+    ]
+    assert leaks[0] < 2.0**-24 < leaks[1]
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,6 @@ def test_the_forms_of_an_update_are_read(line):
         "found = parent.hint.msk and not hint.msk and not input.s",
         "found = parent.visit if input.s else found",
         "found = idx <= parent.idx",
-        "found = found and idx <= parent.idx and parent.idx <= pi",
     ],
 )
 def test_the_forms_of_a_bool_are_read(line):

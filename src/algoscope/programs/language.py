@@ -89,13 +89,12 @@ def read(where: str, name: str) -> Linear:
 
 @dataclasses.dataclass(frozen=True)
 class Guard:
-    """A conjunction of Bools and of comparisons a <= b."""
+    """A conjunction of Bools, or a comparison a <= b."""
 
     unmet: Linear = ZERO
     """How many of the Bools are not as they should be."""
     excess: Linear = ZERO
-    """The sum of a - b over the comparisons. A program promises that none of them is below 0 where
-    the Bools are met; the comparisons hold where this is 0."""
+    """a - b. A program promises that this is 0 or at least 1 / N."""
 
     def __and__(self, other: "Guard") -> "Guard":
         return Guard(self.unmet + other.unmet, self.excess + other.excess)

@@ -239,12 +239,8 @@ def _seen(form: Linear) -> Linear:
 
 
 def _lower_term(term: Term, program: GraphProgram, bounds: Bounds) -> Linear:
-    """value - M missed, where missed is 0 if the guard is met and at least 1 elsewhere. With
-    comparisons, whose excess may be below 0 where a Bool is not met, the Bools weigh more."""
-    missed = term.guard.unmet
-    if term.guard.excess.terms:
-        weight = 2 * program.resolution if missed.terms else 0.0
-        missed = missed * weight + term.guard.excess * program.resolution
+    """value - M missed, where missed is 0 if the guard is met and at least 1 elsewhere."""
+    missed = term.guard.unmet + term.guard.excess * program.resolution
     return term.value - missed * _power_of_two_from(max(1.0, bounds.of(term.value)))
 
 

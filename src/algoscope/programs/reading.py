@@ -250,6 +250,7 @@ class _Reader:
         match node:
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 guard = self._guard(test)
+                self._refuse_comparison(test, guard)
                 terms = _under(guard, self._terms(body))
                 if isinstance(orelse, ast.Constant) and orelse.value == 0:
                     return terms
@@ -262,7 +263,11 @@ class _Reader:
                 return terms + _under(Guard(_complement(guard.unmet)), self._terms(orelse))
             case ast.BoolOp(op=ast.Or(), values=values):
                 return tuple(term for value in values for term in self._terms(value))
-            case ast.BoolOp(op=ast.And()) | ast.Compare():
+            case ast.BoolOp(op=ast.And()):
+                guard = self._guard(node)
+                self._refuse_comparison(node, guard)
+                return (Term(ONE, guard),)
+            case ast.Compare():
                 return (Term(ONE, self._guard(node)),)
             case ast.UnaryOp(op=ast.Not()):
                 return (Term(ONE - self._guard(node).unmet),)
@@ -290,6 +295,15 @@ class _Reader:
                     node, "once(value, when=condition) stands alone, after `variable =`"
                 )
         return (Term(self._linear(node)),)
+
+    def _refuse_comparison(self, node: ast.expr, guard: Guard) -> None:
+        if guard.excess.terms:
+            raise _StopError(
+                node,
+                "a comparison beside other things: it is scaled by N, and float32 would lose the "
+                "rest; give it a Bool of its own, `before = idx <= other_one.idx`, and use that in "
+                "a later round or step",
+            )
 
     def _same(self, difference: Linear) -> tuple[Term, ...]:
         """1 where the difference is 0, and 0 where it is at least 1 / N: a hat of three cuts."""

@@ -4,6 +4,7 @@ The first three give wrong answers. The others give the right output on most pro
 mechanism than the algorithm's.
 """
 
+from algoscope.programs.library import priority_first
 from algoscope.programs.reading import parse
 
 _SHOW_BFS = """
@@ -148,41 +149,7 @@ BELLMAN_FORD_TILTED = parse(
 PRIM_TILTED = parse(
     "prim_tilted",
     "mst_prim",
-    """
-    found: Bool
-    mark: Bool
-    taken: Bool
-    key: Float(2)
-    pi: Node
-
-    reached = found or input.s
-    queued = reached - mark
-    nearest = minimum(other.key, where=other.queued)
-
-    taken = same(idx, nearest.idx)
-
-    then
-
-    taken = sure(taken)
-
-    then
-
-    marked = mark or taken
-    best = minimum(edge.A + 0.001 * other.idx, where=other.marked and edge.A > 0)
-
-    mark = marked
-    found = (found and marked) or (best.marked and best.edge.adj and not marked)
-    key = (key if marked else 0) + (
-        best.edge.A if best.marked and best.edge.adj and not marked else 0
-    )
-    pi = (pi if marked else 0) + (best.idx if best.marked and best.edge.adj and not marked else 0)
-
-    hint.mark = mark
-    hint.in_queue = reached - mark
-    hint.u = taken
-    hint.key = key
-    hint.pi_h = output.pi = pi if found else idx
-    """,
+    priority_first.MST_PRIM.text.replace("edge.A + 8", "edge.A + 0.001 * other.idx + 8"),
     everyone=True,
 )
 
@@ -192,13 +159,20 @@ MINIMUM_BACKWARDS = parse(
     """
     seen: Bool
     at: Bool
+    last: Bool
     pred: Node
+
+    after = maximum(other.idx)
+
+    last = after.idx <= idx
+
+    then
 
     before = minimum(other.idx)
     after = maximum(other.idx)
 
-    at = (after.idx <= idx and not seen) or (after.at and not at and not seen)
-    seen = seen or (after.idx <= idx and not seen) or (after.seen and not seen)
+    at = (last and not seen) or (after.at and not at and not seen and not last)
+    seen = seen or (last and not seen) or (after.seen and not seen and not last)
     pred = before.idx
 
     hint.pred_h = pred
