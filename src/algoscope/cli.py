@@ -8,12 +8,13 @@ import json
 import os
 import pathlib
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 if TYPE_CHECKING:
-    from algoscope.programs.verification import Verification
+    from algoscope.programs.printed import PrintedCertificate
+    from algoscope.programs.verification import Exactness, Verification
     from algoscope.tasks import Batch
     from algoscope.tasks.table import Table
 
@@ -122,6 +123,9 @@ class Programs:
         )
 
 
+Variant = Literal["compiled", "printed"]
+
+
 @dataclasses.dataclass(frozen=True)
 class Compile:
     """Compile a graph program into the weights of a network, and save them."""
@@ -132,13 +136,30 @@ class Compile:
     """Write the network to this .safetensors file."""
     width: int | None = None
     """Width of the network; the smallest that fits, if not given."""
+    variant: Variant = "compiled"
+    """From the program, or as Mind The Gap prints it (bfs and bellman_ford, width 4)."""
+    size: int | None = None
+    """Problem size, which a printed network is made for."""
 
     def run(self) -> None:
         from algoscope import networks, programs
         from algoscope.programs.compiler import compile_program
+        from algoscope.programs.printed import printed
 
         if self.out.suffix != ".safetensors":
             raise ValueError(f"--out: got {self.out}, needed a name that ends in .safetensors")
+        _check_variant(self.variant, width=self.width)
+        if (self.size is None) == (self.variant == "printed"):
+            raise ValueError(
+                f"--size: got {self.size} with --variant {self.variant}; needed a size for a "
+                "printed network, and none for a compiled one, which is for all sizes"
+            )
+        if self.size is not None:
+            network, certificate = printed(self.name, self.size)
+            networks.save(network, self.out, self.name)
+            print(f"{self.name} as printed, for {self.size} nodes, written to {self.out}")
+            print(_limits(certificate))
+            return
         program = programs.get(self.name)
         network = compile_program(program, self.width).network
         networks.save(network, self.out, program.task)
@@ -161,23 +182,66 @@ class Verify:
     """Width of the network; the smallest that fits, if not given."""
     random_positions: bool = False
     """Place the nodes at sorted random positions instead of even ones."""
+    variant: Variant = "compiled"
+    """From the program, or as Mind The Gap prints it (bfs and bellman_ford, width 4)."""
+    without_loops: bool = False
+    """Take the loops out of the graphs (printed variant)."""
     json: bool = False
     """Print JSON instead of a table."""
 
     def run(self) -> None:
-        from algoscope import programs, tasks
+        _check_variant(self.variant, width=self.width, without_loops=self.without_loops)
+        if self.variant == "printed":
+            self._run_printed()
+        else:
+            self._run_compiled()
+
+    def _batch(self, task: str) -> "Batch":
+        from algoscope import tasks
         from algoscope.programs.positions import with_random_positions
+
+        batch = tasks.sample(task, self.size, self.count, self.seed)
+        return with_random_positions(batch, self.seed) if self.random_positions else batch
+
+    def _run_compiled(self) -> None:
+        from algoscope import programs
         from algoscope.programs.verification import verify
 
         program = programs.get(self.name)
-        batch = tasks.sample(program.task, self.size, self.count, self.seed)
-        if self.random_positions:
-            batch = with_random_positions(batch, self.seed)
-        result = verify(program, batch, self.width)
+        result = verify(program, self._batch(program.task), self.width)
+        above = result.samples - (result.below_margin or 0)
+        faults = round(above * (1 - result.exact_above_margin))
         if self.json:
             print(json.dumps(result.as_json()))
         else:
             _print_table(_verification_table(program.name, result))
+            print(
+                f"network = program on {above - faults} of {above} samples above the margin"
+                + (": a fault of the compiler" if faults else "")
+            )
+        if faults:
+            sys.exit(1)
+
+    def _run_printed(self) -> None:
+        from algoscope.programs.printed import printed, without_loops
+        from algoscope.programs.verification import compare_with_reference
+
+        network, certificate = printed(self.name, self.size)
+        batch = self._batch(self.name)
+        if self.without_loops:
+            batch = without_loops(batch)
+        exactness = compare_with_reference(network, batch)
+        if self.json:
+            described = {
+                **exactness._asdict(),
+                "certificate": _describe_printed(certificate),
+                "samples": self.count,
+                "nodes": self.size,
+            }
+            print(json.dumps(described))
+        else:
+            _print_table(_printed_table(self.name, self.count, self.size, exactness))
+            print(_limits(certificate))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,14 +252,24 @@ class Draw:
     """The program, as `algoscope programs` lists it."""
     out: pathlib.Path = pathlib.Path()
     """Write the pictures to this folder."""
+    variant: Variant = "compiled"
+    """From the program, or as Mind The Gap prints it, figures 6-9 (bfs and bellman_ford)."""
+    size: int = 16
+    """Problem size of a printed network; compiled ones are for all sizes."""
 
     def run(self) -> None:
         from algoscope import programs
+        from algoscope.programs import panels, printed
         from algoscope.programs.drawing import draw
 
         if not self.out.is_dir():
             raise ValueError(f"--out: got {self.out}, needed a folder that exists")
-        for path in draw(programs.get(self.name), self.out):
+        if self.variant == "printed":
+            network = printed.printed(self.name, self.size).network
+            written = draw(f"{self.name}-printed", printed.panels(network), self.out)
+        else:
+            written = draw(self.name, panels.panels(programs.get(self.name)), self.out)
+        for path in written:
             print(path)
 
 
@@ -249,6 +323,53 @@ def _describe_program(name: str) -> dict:
     }
 
 
+def _check_variant(variant: Variant, **options: Any) -> None:
+    """Refuses options that the variant has no use for."""
+    fixed = {"printed": ["width"], "compiled": ["without_loops"]}[variant]
+    for name in fixed:
+        if options.get(name):
+            option = "--" + name.replace("_", "-")
+            raise ValueError(
+                f"{option}: got {options[name]} with --variant {variant}, needed it left out"
+            )
+
+
+def _describe_printed(certificate: "PrintedCertificate") -> dict:
+    return certificate._asdict() | {"constants": certificate.constants._asdict()}
+
+
+def _limits(certificate: "PrintedCertificate") -> str:
+    """What a printed network can do, in lines."""
+    c, k, bias, _ = certificate.constants
+    lines = [
+        f"made for {certificate.size} nodes; c = {c:.3g}, k = {k:.3g}, bias of self = {bias:.3g}",
+        f"the best sender has to be ahead by {certificate.margin:.2g}",
+    ]
+    if certificate.largest_steps is not None:
+        lines.append(f"right for at most {certificate.largest_steps} steps")
+    if certificate.largest_distance is not None:
+        lines.append(f"right for distances of at most {certificate.largest_distance:.3g}")
+    return "\n".join([*lines, *(f"not kept: {promise}" for promise in certificate.broken)])
+
+
+def _printed_table(name: str, samples: int, nodes: int, exactness: "Exactness") -> "Table":
+    from algoscope.tasks.table import Table
+
+    title = f"{name} as printed: {samples} samples of {nodes} nodes"
+    return Table(title, ["", "network = reference"], _exactness_rows(exactness))
+
+
+def _exactness_rows(*accounts: "Exactness") -> list[list[str]]:
+    """One row a hint and output, one column an account."""
+    first = accounts[0]
+    return [
+        ["exact traces", *(f"{a.exact_traces:.2%}" for a in accounts)],
+        ["exact outputs", *(f"{a.exact_outputs:.2%}" for a in accounts)],
+        *(["hint " + h, *(f"{a.hints[h]:.2%}" for a in accounts)] for h in first.hints),
+        *(["output " + o, *(f"{a.outputs[o]:.2%}" for a in accounts)] for o in first.outputs),
+    ]
+
+
 def _short(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
@@ -256,22 +377,12 @@ def _short(value: Any) -> str:
 def _verification_table(name: str, result: "Verification") -> "Table":
     from algoscope.tasks.table import Table
 
-    accounts = (result.network, result.interpreter, result.compilation)
-    rows = [
-        ["exact traces", *(f"{a.exact_traces:.2%}" for a in accounts)],
-        ["exact outputs", *(f"{a.exact_outputs:.2%}" for a in accounts)],
-        *(["hint " + h, *(f"{a.hints[h]:.2%}" for a in accounts)] for h in result.network.hints),
-        *(
-            ["output " + o, *(f"{a.outputs[o]:.2%}" for a in accounts)]
-            for o in result.network.outputs
-        ),
-    ]
     below = "not measured" if result.below_margin is None else f"{result.below_margin} samples"
     return Table(
         f"{name}: {result.samples} samples of {result.nodes} nodes; below the certified margin of "
         f"{result.certificate.margin:.2g}: {below}",
         ["", "network = reference", "interpreter = reference", "network = interpreter"],
-        rows,
+        _exactness_rows(result.network, result.interpreter, result.compilation),
     )
 
 
