@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 if TYPE_CHECKING:
-    from algoscope.programs.printed import PrintedCertificate
-    from algoscope.programs.verification import Exactness, Verification
     from algoscope.tasks import Batch
     from algoscope.tasks.table import Table
 
@@ -145,6 +143,7 @@ class Compile:
         from algoscope import networks, programs
         from algoscope.programs.compiler import compile_program
         from algoscope.programs.printed import printed
+        from algoscope.programs.tables import limits
 
         if self.out.suffix != ".safetensors":
             raise ValueError(f"--out: got {self.out}, needed a name that ends in .safetensors")
@@ -158,7 +157,7 @@ class Compile:
             network, certificate = printed(self.name, self.size)
             networks.save(network, self.out, self.name)
             print(f"{self.name} as printed, for {self.size} nodes, written to {self.out}")
-            print(_limits(certificate))
+            print(limits(certificate))
             return
         program = programs.get(self.name)
         network = compile_program(program, self.width).network
@@ -205,25 +204,22 @@ class Verify:
 
     def _run_compiled(self) -> None:
         from algoscope import programs
+        from algoscope.programs.tables import verdict, verification_table
         from algoscope.programs.verification import verify
 
         program = programs.get(self.name)
         result = verify(program, self._batch(program.task), self.width)
-        above = result.samples - (result.below_margin or 0)
-        faults = round(above * (1 - result.exact_above_margin))
         if self.json:
             print(json.dumps(result.as_json()))
         else:
-            _print_table(_verification_table(program.name, result))
-            print(
-                f"network = program on {above - faults} of {above} samples above the margin"
-                + (": a fault of the compiler" if faults else "")
-            )
-        if faults:
+            _print_table(verification_table(program.name, result))
+            print(verdict(result))
+        if result.exact_above_margin < 1:
             sys.exit(1)
 
     def _run_printed(self) -> None:
         from algoscope.programs.printed import printed, without_loops
+        from algoscope.programs.tables import limits, printed_table
         from algoscope.programs.verification import compare_with_reference
 
         network, certificate = printed(self.name, self.size)
@@ -234,14 +230,14 @@ class Verify:
         if self.json:
             described = {
                 **exactness._asdict(),
-                "certificate": _describe_printed(certificate),
+                "certificate": certificate.as_json(),
                 "samples": self.count,
                 "nodes": self.size,
             }
             print(json.dumps(described))
         else:
-            _print_table(_printed_table(self.name, self.count, self.size, exactness))
-            print(_limits(certificate))
+            _print_table(printed_table(self.name, batch, exactness))
+            print(limits(certificate))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -334,56 +330,8 @@ def _check_variant(variant: Variant, **options: Any) -> None:
             )
 
 
-def _describe_printed(certificate: "PrintedCertificate") -> dict:
-    return certificate._asdict() | {"constants": certificate.constants._asdict()}
-
-
-def _limits(certificate: "PrintedCertificate") -> str:
-    """What a printed network can do, in lines."""
-    c, k, bias, _ = certificate.constants
-    lines = [
-        f"made for {certificate.size} nodes; c = {c:.3g}, k = {k:.3g}, bias of self = {bias:.3g}",
-        f"the best sender has to be ahead by {certificate.margin:.2g}",
-    ]
-    if certificate.largest_steps is not None:
-        lines.append(f"right for at most {certificate.largest_steps} steps")
-    if certificate.largest_distance is not None:
-        lines.append(f"right for distances of at most {certificate.largest_distance:.3g}")
-    return "\n".join([*lines, *(f"not kept: {promise}" for promise in certificate.broken)])
-
-
-def _printed_table(name: str, samples: int, nodes: int, exactness: "Exactness") -> "Table":
-    from algoscope.tasks.table import Table
-
-    title = f"{name} as printed: {samples} samples of {nodes} nodes"
-    return Table(title, ["", "network = reference"], _exactness_rows(exactness))
-
-
-def _exactness_rows(*accounts: "Exactness") -> list[list[str]]:
-    """One row a hint and output, one column an account."""
-    first = accounts[0]
-    return [
-        ["exact traces", *(f"{a.exact_traces:.2%}" for a in accounts)],
-        ["exact outputs", *(f"{a.exact_outputs:.2%}" for a in accounts)],
-        *(["hint " + h, *(f"{a.hints[h]:.2%}" for a in accounts)] for h in first.hints),
-        *(["output " + o, *(f"{a.outputs[o]:.2%}" for a in accounts)] for o in first.outputs),
-    ]
-
-
 def _short(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def _verification_table(name: str, result: "Verification") -> "Table":
-    from algoscope.tasks.table import Table
-
-    below = "not measured" if result.below_margin is None else f"{result.below_margin} samples"
-    return Table(
-        f"{name}: {result.samples} samples of {result.nodes} nodes; below the certified margin of "
-        f"{result.certificate.margin:.2g}: {below}",
-        ["", "network = reference", "interpreter = reference", "network = interpreter"],
-        _exactness_rows(result.network, result.interpreter, result.compilation),
-    )
 
 
 def _parse_option(text: str) -> tuple[str, Any]:

@@ -58,6 +58,8 @@ _FARTHEST = 8.0
 _SLOPE = 0.01
 _SHORTEST_EDGE, _LONGEST_EDGE = 0.001**0.5, 1.001**0.5
 """As CLRS draws them."""
+_TIE_BREAK = 1 / 64
+"""About half the shortest edge."""
 _BELOW_MASK = 0.9
 _ROUNDINGS = 8
 """Sums on the way from the values to a logit, at most."""
@@ -87,6 +89,9 @@ class PrintedCertificate(NamedTuple):
     broken: tuple[str, ...]
     """What the algorithm needs and these constants do not give."""
 
+    def as_json(self) -> dict:
+        return self._asdict() | {"constants": self.constants._asdict()}
+
 
 class Printed(NamedTuple):
     network: Network
@@ -97,7 +102,7 @@ def best(task: str, size: int) -> Constants:
     """The reading that works best, with the largest c that the adjacency mask allows."""
     if task == "bfs":
         return _scaled(size, k=4.0, bias=2.0, counts=True)
-    return _scaled(size, k=_FARTHEST, bias=-_SHORTEST_EDGE / 2, counts=False)
+    return _scaled(size, k=_FARTHEST, bias=-_TIE_BREAK, counts=False)
 
 
 def as_printed(task: str, size: int) -> Constants:
