@@ -86,13 +86,13 @@ def test_a_batch_in_parts_gives_what_the_whole_gives(bfs, monkeypatch):
     whole = verify(programs.get("bfs"), wrong)
     monkeypatch.setattr(verification, "_NUMBERS_AT_ONCE", 1)
     sizes = []
-    interpret = verification.interpret_with_margins
+    follow = verification.follow
 
     def counting(program, part):
         sizes.append(len(part))
-        return interpret(program, part)
+        return follow(program, part)
 
-    monkeypatch.setattr(verification, "interpret_with_margins", counting)
+    monkeypatch.setattr(verification, "follow", counting)
     assert verify(programs.get("bfs"), wrong) == whole
     assert sizes == [1] * 5
     assert whole.network.exact_outputs == 0.8

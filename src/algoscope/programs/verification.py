@@ -189,7 +189,7 @@ def _too_close(program: GraphProgram, batch: Batch) -> np.ndarray:
     """Samples with positions that the language cannot tell apart: what goes wrong there is not the
     program's fault. [batch]"""
     gaps = np.diff(np.sort(batch.inputs["pos"], axis=1), axis=1)
-    return (gaps < 1 / program.resolution).any(1)
+    return np.asarray((gaps < 1 / program.resolution).any(1))
 
 
 def _equality(one: Account, other: Account, batch: Batch) -> _Equality:
