@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -17,9 +17,7 @@ from algoscope.verbs.runs import Runs
 from algoscope.verbs.train import Train
 
 if TYPE_CHECKING:
-    from algoscope.programs.verification import Verification
     from algoscope.tasks import Batch
-    from algoscope.tasks.table import Table
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,6 +124,9 @@ class Programs:
         )
 
 
+Variant = Literal["compiled", "printed"]
+
+
 @dataclasses.dataclass(frozen=True)
 class Compile:
     """Compile a graph program into the weights of a network, and save them."""
@@ -136,13 +137,31 @@ class Compile:
     """Write the network to this .safetensors file."""
     width: int | None = None
     """Width of the network; the smallest that fits, if not given."""
+    variant: Variant = "compiled"
+    """From the program, or as Mind The Gap prints it (bfs and bellman_ford, width 4)."""
+    size: int | None = None
+    """Problem size, which a printed network is made for."""
 
     def run(self) -> None:
         from algoscope import networks, programs
         from algoscope.programs.compiler import compile_program
+        from algoscope.programs.printed import printed
+        from algoscope.programs.tables import limits
 
         if self.out.suffix != ".safetensors":
             raise ValueError(f"--out: got {self.out}, needed a name that ends in .safetensors")
+        _check_variant(self.variant, width=self.width)
+        if (self.size is None) == (self.variant == "printed"):
+            raise ValueError(
+                f"--size: got {self.size} with --variant {self.variant}; needed a size for a "
+                "printed network, and none for a compiled one, which is for all sizes"
+            )
+        if self.size is not None:
+            network, certificate = printed(self.name, self.size)
+            networks.save(network, self.out, self.name)
+            print(f"{self.name} as printed, for {self.size} nodes, written to {self.out}")
+            print(limits(certificate))
+            return
         program = programs.get(self.name)
         network = compile_program(program, self.width).network
         networks.save(network, self.out, program.task)
@@ -165,23 +184,63 @@ class Verify:
     """Width of the network; the smallest that fits, if not given."""
     random_positions: bool = False
     """Place the nodes at sorted random positions instead of even ones."""
+    variant: Variant = "compiled"
+    """From the program, or as Mind The Gap prints it (bfs and bellman_ford, width 4)."""
+    without_loops: bool = False
+    """Take the loops out of the graphs (printed variant)."""
     json: bool = False
     """Print JSON instead of a table."""
 
     def run(self) -> None:
-        from algoscope import programs, tasks
+        _check_variant(self.variant, width=self.width, without_loops=self.without_loops)
+        if self.variant == "printed":
+            self._run_printed()
+        else:
+            self._run_compiled()
+
+    def _batch(self, task: str) -> "Batch":
+        from algoscope import tasks
         from algoscope.programs.positions import with_random_positions
+
+        batch = tasks.sample(task, self.size, self.count, self.seed)
+        return with_random_positions(batch, self.seed) if self.random_positions else batch
+
+    def _run_compiled(self) -> None:
+        from algoscope import programs
+        from algoscope.programs.tables import verdict, verification_table
         from algoscope.programs.verification import verify
 
         program = programs.get(self.name)
-        batch = tasks.sample(program.task, self.size, self.count, self.seed)
-        if self.random_positions:
-            batch = with_random_positions(batch, self.seed)
-        result = verify(program, batch, self.width)
+        result = verify(program, self._batch(program.task), self.width)
         if self.json:
             print(json.dumps(result.as_json()))
         else:
-            print_table(_verification_table(program.name, result))
+            print_table(verification_table(program.name, result))
+            print(verdict(result))
+        if result.exact_above_margin < 1:
+            sys.exit(1)
+
+    def _run_printed(self) -> None:
+        from algoscope.programs.printed import printed, without_loops
+        from algoscope.programs.tables import limits, printed_table
+        from algoscope.programs.verification import compare_with_reference
+
+        network, certificate = printed(self.name, self.size)
+        batch = self._batch(self.name)
+        if self.without_loops:
+            batch = without_loops(batch)
+        exactness = compare_with_reference(network, batch)
+        if self.json:
+            described = {
+                **exactness._asdict(),
+                "certificate": certificate.as_json(),
+                "samples": self.count,
+                "nodes": self.size,
+            }
+            print(json.dumps(described))
+        else:
+            print_table(printed_table(self.name, batch, exactness))
+            print(limits(certificate))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,14 +251,24 @@ class Draw:
     """The program, as `algoscope programs` lists it."""
     out: pathlib.Path = pathlib.Path()
     """Write the pictures to this folder."""
+    variant: Variant = "compiled"
+    """From the program, or as Mind The Gap prints it, figures 6-9 (bfs and bellman_ford)."""
+    size: int = 16
+    """Problem size of a printed network; compiled ones are for all sizes."""
 
     def run(self) -> None:
         from algoscope import programs
+        from algoscope.programs import panels, printed
         from algoscope.programs.drawing import draw
 
         if not self.out.is_dir():
             raise ValueError(f"--out: got {self.out}, needed a folder that exists")
-        for path in draw(programs.get(self.name), self.out):
+        if self.variant == "printed":
+            network = printed.printed(self.name, self.size).network
+            written = draw(f"{self.name}-printed", printed.panels(network), self.out)
+        else:
+            written = draw(self.name, panels.panels(programs.get(self.name)), self.out)
+        for path in written:
             print(path)
 
 
@@ -255,30 +324,19 @@ def _describe_program(name: str) -> dict:
     }
 
 
+def _check_variant(variant: Variant, **options: Any) -> None:
+    """Refuses options that the variant has no use for."""
+    fixed = {"printed": ["width"], "compiled": ["without_loops"]}[variant]
+    for name in fixed:
+        if options.get(name):
+            option = "--" + name.replace("_", "-")
+            raise ValueError(
+                f"{option}: got {options[name]} with --variant {variant}, needed it left out"
+            )
+
+
 def _short(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def _verification_table(name: str, result: "Verification") -> "Table":
-    from algoscope.tasks.table import Table
-
-    accounts = (result.network, result.interpreter, result.compilation)
-    rows = [
-        ["exact traces", *(f"{a.exact_traces:.2%}" for a in accounts)],
-        ["exact outputs", *(f"{a.exact_outputs:.2%}" for a in accounts)],
-        *(["hint " + h, *(f"{a.hints[h]:.2%}" for a in accounts)] for h in result.network.hints),
-        *(
-            ["output " + o, *(f"{a.outputs[o]:.2%}" for a in accounts)]
-            for o in result.network.outputs
-        ),
-    ]
-    below = "not measured" if result.below_margin is None else f"{result.below_margin} samples"
-    return Table(
-        f"{name}: {result.samples} samples of {result.nodes} nodes; below the certified margin of "
-        f"{result.certificate.margin:.2g}: {below}",
-        ["", "network = reference", "interpreter = reference", "network = interpreter"],
-        rows,
-    )
 
 
 def _parse_option(text: str) -> tuple[str, Any]:

@@ -1,16 +1,16 @@
-"""Pictures of a compiled program's parameters, as in Mind The Gap, figures 6 to 9.
+"""Pictures of a network's parameters, as in Mind The Gap, figures 6 to 9.
 
 Every matrix is a heat map from red (negative) over white to blue (positive), each on its own scale,
 since weights differ by factors of millions; small matrices have their numbers in the cells.
 """
 
 import pathlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algoscope.programs.language import GraphProgram
-from algoscope.programs.panels import Panel, panels
+from algoscope.programs.panels import Panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,13 +23,15 @@ _LEFT, _TOP, _GAP = 1.3, 1.5, 0.3
 _PAGE = 14.0
 
 
-def draw(program: GraphProgram, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Writes each picture as SVG and PNG; returns the files."""
+def draw(
+    subject: str, pictures: Mapping[str, list[Panel]], folder: pathlib.Path
+) -> list[pathlib.Path]:
+    """Writes each picture of the subject as SVG and PNG; returns the files."""
     written = []
-    for name, of_picture in panels(program).items():
-        figure = _figure(f"{program.name}: {name}", of_picture)
+    for name, of_picture in pictures.items():
+        figure = _figure(f"{subject}: {name}", of_picture)
         for suffix, metadata in (("svg", {"Date": None}), ("png", {})):
-            path = folder / f"{program.name}-{name.replace('.', '-')}.{suffix}"
+            path = folder / f"{subject}-{name.replace('.', '-')}.{suffix}"
             figure.savefig(path, dpi=100, metadata=metadata)
             written.append(path)
     return written

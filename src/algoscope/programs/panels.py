@@ -1,19 +1,20 @@
-"""The weights of a compiled program as matrices with named rows and columns.
+"""The weights of a network as matrices with named rows and columns.
 
     encoders    features to channels, of nodes or edges
     processor   channels and state to attention units, values and state; one a round
     decoders    channels, state before and state after the step to hints and outputs
 
-A bias is the last row of its matrix, named 1. What the program leaves unused has no name.
+A bias is the last row of its matrix, named 1. What a program leaves unused has no name.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from algoscope import networks, tasks
+from algoscope.networks import Network
 from algoscope.networks.kinds import reads_at
 from algoscope.programs.compiler import compile_program, head_units
 from algoscope.programs.language import GraphProgram
@@ -30,16 +31,24 @@ class Panel(NamedTuple):
 
 
 def panels(program: GraphProgram) -> dict[str, list[Panel]]:
-    """The panels of each picture: `encoders`, `processor` (or `processor.0`, …), `decoders`."""
+    """The panels of a compiled program."""
     network = compile_program(program).network
+    return network_panels(network, _Names(program, network.config.width).of)
+
+
+def network_panels(
+    network: Network, names: Callable[[str], tuple[list[str], list[str]]]
+) -> dict[str, list[Panel]]:
+    """The panels of each picture: `encoders`, `processor` (or `processor.0`, …), `decoders`. The
+    names of rows and columns are those of a layer, such as `processor.value`; there may be fewer
+    than it has."""
     arrays = {name: np.asarray(array) for name, array in networks.arrays(network).items()}
-    names = _Names(program, network.config.width)
     pictures: dict[str, list[Panel]] = {}
     for name, weight in arrays.items():
         if weight.ndim != 2:
             continue
         layer = name.removesuffix(".weight")
-        rows, columns = names.of(layer)
+        rows, columns = names(layer)
         picture, title = _place(layer)
         panel = Panel(title, weight, _filled(rows, len(weight)), _filled(columns, weight.shape[1]))
         if f"{layer}.bias" in arrays:

@@ -106,6 +106,20 @@ def verify(
     )
 
 
+def compare_with_reference(network: Network, batch: Batch) -> Exactness:
+    """Any network against the reference algorithm."""
+    parts = []
+    for part in _parts(batch, network):
+        recorded = networks.run(network, part)
+        account = Account(recorded.hints, recorded.outputs)
+        parts.append(_equality(account, _reference(part), part))
+    return _exactness(_joined(parts, len(batch)))
+
+
+def _reference(batch: Batch) -> Account:
+    return Account({n: hint[:, 1:] for n, hint in batch.hints.items()}, batch.outputs)
+
+
 def _parts(batch: Batch, network: Network) -> Iterator[Batch]:
     """The batch in parts that fit memory, all of one size, so that XLA compiles once: the last is
     filled up with samples of the first."""
@@ -160,7 +174,7 @@ def _compare(
     if (broken & ~_too_close(program, batch)).any():
         raise PromiseError(reason)
     sure = certain(program, batch, sharpness) if sharpness else np.ones(len(batch), bool)
-    reference = Account({n: hint[:, 1:] for n, hint in batch.hints.items()}, batch.outputs)
+    reference = _reference(batch)
     of_network = Account(recorded.hints, recorded.outputs)
     of_interpreter = Account(interpreted.hints, interpreted.outputs)
     pairs = (
@@ -175,7 +189,7 @@ def _too_close(program: GraphProgram, batch: Batch) -> np.ndarray:
     """Samples with positions that the language cannot tell apart: what goes wrong there is not the
     program's fault. [batch]"""
     gaps = np.diff(np.sort(batch.inputs["pos"], axis=1), axis=1)
-    return (gaps < 1 / program.resolution).any(1)
+    return np.asarray((gaps < 1 / program.resolution).any(1))
 
 
 def _equality(one: Account, other: Account, batch: Batch) -> _Equality:

@@ -1,0 +1,54 @@
+"""What verification found, and what a certificate says, for people to read."""
+
+from algoscope.programs.printed import PrintedCertificate
+from algoscope.programs.verification import Exactness, Verification
+from algoscope.tasks import Batch
+from algoscope.tasks.table import Table
+
+
+def verification_table(name: str, result: Verification) -> Table:
+    return Table(
+        f"{name}: {result.samples} samples of {result.nodes} nodes; below the certified margin of "
+        f"{result.certificate.margin:.2g}: {result.below_margin} samples",
+        ["", "network = reference", "interpreter = reference", "network = interpreter"],
+        _rows(result.network, result.interpreter, result.compilation),
+    )
+
+
+def verdict(result: Verification) -> str:
+    """Whether the compiler did what it certifies."""
+    above = result.samples - result.below_margin
+    same = round(above * result.exact_above_margin)
+    fault = "" if same == above else ": a fault of the compiler"
+    return f"network = program on {same} of the {above} samples above the margin{fault}"
+
+
+def printed_table(name: str, batch: Batch, exactness: Exactness) -> Table:
+    nodes = batch.inputs["pos"].shape[1]
+    title = f"{name} as printed: {len(batch)} samples of {nodes} nodes"
+    return Table(title, ["", "network = reference"], _rows(exactness))
+
+
+def limits(certificate: PrintedCertificate) -> str:
+    """What a printed network can do, in lines."""
+    c, k, bias, _ = certificate.constants
+    lines = [
+        f"made for {certificate.size} nodes; c = {c:.3g}, k = {k:.3g}, bias of self = {bias:.3g}",
+        f"the best sender has to be ahead by {certificate.margin:.2g}",
+    ]
+    if certificate.largest_steps is not None:
+        lines.append(f"right for at most {certificate.largest_steps} steps")
+    if certificate.largest_distance is not None:
+        lines.append(f"right for distances of at most {certificate.largest_distance:.3g}")
+    return "\n".join([*lines, *(f"not kept: {promise}" for promise in certificate.broken)])
+
+
+def _rows(*accounts: Exactness) -> list[list[str]]:
+    """One row a hint and output, one column an account."""
+    first = accounts[0]
+    return [
+        ["exact traces", *(f"{a.exact_traces:.2%}" for a in accounts)],
+        ["exact outputs", *(f"{a.exact_outputs:.2%}" for a in accounts)],
+        *(["hint " + h, *(f"{a.hints[h]:.2%}" for a in accounts)] for h in first.hints),
+        *(["output " + o, *(f"{a.outputs[o]:.2%}" for a in accounts)] for o in first.outputs),
+    ]
