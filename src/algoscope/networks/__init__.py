@@ -8,7 +8,17 @@ recording.attention, recording.hidden, recording.hints["pi_h"], recording.output
 """
 
 from algoscope.networks.config import ConfigError, NetworkConfig
-from algoscope.networks.network import Network, Noise, batch_arrays, build, run
+from algoscope.networks.network import (
+    Network,
+    Noise,
+    Start,
+    batch_arrays,
+    build,
+    read_as,
+    run,
+    run_from,
+    state_after,
+)
 from algoscope.networks.objective import hint_scores, loss, score
 from algoscope.networks.processors import PROCESSORS
 from algoscope.networks.weights import WeightsError, arrays, load, save, with_arrays
@@ -19,6 +29,7 @@ __all__ = [
     "Network",
     "NetworkConfig",
     "Noise",
+    "Start",
     "WeightsError",
     "arrays",
     "batch_arrays",
@@ -26,8 +37,11 @@ __all__ = [
     "hint_scores",
     "load",
     "loss",
+    "read_as",
     "run",
+    "run_from",
     "save",
     "score",
+    "state_after",
     "with_arrays",
 ]
