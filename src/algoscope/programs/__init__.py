@@ -66,3 +66,7 @@ def of_task(task: str, role: Role) -> list[GraphProgram]:
     ]
     here = {id(value) for module in modules for value in vars(module).values()}
     return [program for program in _all().values() if program.task == task and id(program) in here]
+
+
+def _role(module: ModuleType) -> Role:
+    return _ROLES.get(module.__name__.rpartition(".")[2], Role.REFERENCE)

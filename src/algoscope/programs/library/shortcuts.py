@@ -3,7 +3,6 @@
 They leap, stop early, look ahead, or compare by something that is almost the right thing.
 """
 
-from algoscope.programs.library import priority_first
 from algoscope.programs.reading import parse
 
 _SHOW_BFS = """
@@ -201,12 +200,38 @@ DIJKSTRA_RELAXING = parse(
 DIJKSTRA_TILTED = parse(
     "dijkstra_tilted",
     "dijkstra",
-    priority_first.DIJKSTRA.text.replace(
-        "minimum(other.dist + edge.A,", "minimum(other.dist + 0.98 * edge.A,"
-    ),
-    everyone=priority_first.DIJKSTRA.everyone,
-    resolution=priority_first.DIJKSTRA.resolution,
+    """
+    found: Bool
+    mark: Bool
+    taken: Bool
+    dist: Float(6)
+    pi: Node
+
+    reached = found or input.s
+    queued = reached - mark
+    nearest = minimum(other.dist, where=other.queued)
+
+    taken = same(idx, nearest.idx)
+
+    then
+
+    taken = sure(taken)
+
+    then
+
+    marked = mark or taken
+    best = minimum(other.dist + 0.98 * edge.A, where=other.marked and edge.A > 0)
+
+    mark = marked
+    found = best.marked and best.edge.adj and not input.s
+    dist = best.dist + best.edge.A if best.marked and best.edge.adj and not input.s else 0
+    pi = best.idx if best.marked and best.edge.adj and not input.s else 0
+    """
+    + _SHOW_DIJKSTRA,
+    everyone=True,
+    resolution=2.0**18,
 )
+"""Prefers short last edges a little."""
 
 MINIMUM_TILTED = parse(
     "minimum_tilted",

@@ -2,7 +2,6 @@
 can be tested on true mechanisms that its references do not show.
 """
 
-from algoscope.programs.library import priority_first
 from algoscope.programs.reading import parse
 
 _SHOW_BFS = """
@@ -145,21 +144,84 @@ BELLMAN_FORD_BY_HINTS = parse(
 DIJKSTRA_BY_HINTS = parse(
     "dijkstra_by_hints",
     "dijkstra",
-    priority_first.DIJKSTRA.text.replace("minimum(other.dist, where=other.queued)", "minimum(other.hint.d, "
-    "where=other.hint.in_queue)").replace("marked = mark or taken", "marked = hint.mark or taken"),
-    everyone=priority_first.DIJKSTRA.everyone,
-    resolution=priority_first.DIJKSTRA.resolution,
-)  # fmt: skip
-"""The queue is read from the hints."""
+    """
+    found: Bool
+    mark: Bool
+    taken: Bool
+    dist: Float(6)
+    pi: Node
+
+    reached = found or input.s
+    nearest = minimum(other.hint.d, where=other.hint.in_queue)
+
+    taken = same(idx, nearest.idx)
+
+    then
+
+    taken = sure(taken)
+
+    then
+
+    marked = hint.mark or taken
+    best = minimum(other.dist + edge.A, where=other.marked and edge.A > 0)
+
+    mark = marked
+    found = best.marked and best.edge.adj and not input.s
+    dist = best.dist + best.edge.A if best.marked and best.edge.adj and not input.s else 0
+    pi = best.idx if best.marked and best.edge.adj and not input.s else 0
+
+    hint.mark = mark
+    hint.in_queue = reached - mark
+    hint.u = taken
+    hint.d = dist
+    hint.pi_h = output.pi = pi if found else idx
+    """,
+    everyone=True,
+    resolution=2.0**18,
+)
+"""The queue and the marks are read from the hints."""
 
 PRIM_BY_HINTS = parse(
     "prim_by_hints",
     "mst_prim",
-    priority_first.MST_PRIM.text.replace("minimum(other.key, where=other.queued)", "minimum(other.hint.key, "
-    "where=other.hint.in_queue)"),
-    everyone=priority_first.MST_PRIM.everyone,
-    resolution=priority_first.MST_PRIM.resolution,
-)  # fmt: skip
+    """
+    found: Bool
+    mark: Bool
+    taken: Bool
+    key: Float(2)
+    pi: Node
+
+    reached = found or input.s
+    nearest = minimum(other.hint.key, where=other.hint.in_queue)
+
+    taken = same(idx, nearest.idx)
+
+    then
+
+    taken = sure(taken)
+
+    then
+
+    marked = mark or taken
+    best = minimum(edge.A, where=other.marked and edge.A > 0)
+
+    mark = marked
+    found = (found and marked) or (best.marked and best.edge.adj and not marked)
+    key = (key if marked else 0) + (
+        best.edge.A if best.marked and best.edge.adj and not marked else 0
+    )
+    pi = (pi if marked else 0) + (best.idx if best.marked and best.edge.adj and not marked else 0)
+
+    hint.mark = mark
+    hint.in_queue = reached - mark
+    hint.u = taken
+    hint.key = key
+    hint.pi_h = output.pi = pi if found else idx
+    """,
+    everyone=True,
+    resolution=2.0**18,
+)
+"""The queue is read from the hints."""
 
 MINIMUM_BY_STATE = parse(
     "minimum_by_state",
