@@ -20,6 +20,7 @@ import numpy as np
 
 from algoscope import networks, programs
 from algoscope.measures.internal import Rows
+from algoscope.measures.references import Reference
 from algoscope.networks import Network
 from algoscope.programs import Role
 from algoscope.programs.interpreter import interpret
@@ -83,13 +84,26 @@ def permuted_attention(attention: np.ndarray, batch: Batch, seed: int = 0) -> np
     return permuted
 
 
-def untrained_recordings(network: Network, batch: Batch, count: int = 3) -> list[Recording]:
-    """What networks like this one, with random weights, do."""
-    untrained = (
-        networks.build(network.features, network.config, key=jax.random.key(seed))
-        for seed in range(count)
-    )
-    return [networks.run(other, batch) for other in untrained]
+def any_head_agreement(
+    attention: np.ndarray, reference: Reference, joined: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whether some head reads most whom the reference reads, and how likely that were if every head
+    read any neighbour (or whom it does read): both [batch, step, reference head, receiver]."""
+    read, choices = attention.argmax(-1), reference.choices
+    agrees = (read[:, :, None] == choices[:, :, :, None]).any(3)
+    degrees = joined.sum(-1)[:, :, None]
+    is_neighbour = np.take_along_axis(joined[:, :, None], choices[..., None], -1)[..., 0]
+    missed = np.ones(choices.shape)
+    for head in range(attention.shape[2]):
+        own = read[:, :, head : head + 1]
+        beyond = ~np.take_along_axis(joined[:, :, None], own[..., None], -1)[..., 0]
+        missed *= 1 - (is_neighbour | (own == choices)) / (degrees + beyond)
+    return agrees.astype(float), 1 - missed
+
+
+def untrained(network: Network, seed: int) -> Network:
+    """A network like this one, with random weights."""
+    return networks.build(network.features, network.config, key=jax.random.key(seed))
 
 
 def wrong_recordings(batch: Batch) -> dict[str, Recording]:
