@@ -16,16 +16,17 @@ import time
 
 import numpy as np
 
-from algoscope import networks, programs, tasks
+from algoscope import networks, programs
 from algoscope.measures.evidence import Evidence, gather
 from algoscope.measures.examination import examination
+from algoscope.measures.problems import part
 from algoscope.programs import GraphProgram, Role, disguises
 from algoscope.programs.compiler import compile_program
 from algoscope.programs.interpreter import interpret
 
-TEMPERATURES = [2.0**k for k in range(18, 0, -1)]
-NOISES = [0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-7]
-FOLLOWS = 0.999
+TEMPERATURES = [2.0**k for k in range(1, 19)]
+NOISES = [1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1]
+FOLLOWS = 0.995
 
 
 def roles() -> dict[str, Role]:
@@ -46,17 +47,16 @@ def tuning_half() -> set[str]:
 
 def subjects(program: GraphProgram):
     """The compiled network and its disguises, by name, with how far each goes."""
-    accounts = []
-    for size, count in ((16, 16), (64, 4)):
-        batch = tasks.sample(program.task, size, count, seed=99)
-        valid = np.arange(1, next(iter(batch.hints.values())).shape[1]) < batch.lengths[:, None]
-        accounts.append((batch, interpret(program, batch).hints, valid))
+    exam = examination(program.task)
+    accounts = [(exam.small, exam.parts["plain"]), (exam.large, slice(None))]
+    expected = [interpret(program, part(batch, where)).hints for batch, where in accounts]
 
     def follows(network) -> bool:
-        for batch, expected, valid in accounts:
-            hints = networks.run(network, batch).hints
-            for name, hint in hints.items():
-                same = np.abs(np.asarray(hint, float) - expected[name]) < 0.05
+        for (batch, where), hints in zip(accounts, expected, strict=True):
+            recording = networks.run(network, batch)
+            valid = np.arange(1, recording.attention.shape[1] + 1) < batch.lengths[where][:, None]
+            for name, hint in recording.hints.items():
+                same = np.abs(np.asarray(hint, float)[where] - hints[name]) < 0.05
                 if same[valid].mean() < FOLLOWS:
                     return False
         return True

@@ -2,8 +2,9 @@
 
     used      a change that the algorithm's trace answers to: an edge taken away, a key changed
     unused    a change of the same sort that the algorithm does not notice
-    flips     two problems that differ in one number by a hair (1e-4 … 1e-2), on which the algorithm
-              answers differently. A subject that compares by almost the right thing fails here.
+    flips     two problems that differ in one number by a hair (2e-4 … 2e-3), half of it on either
+              side of the point at which the algorithm's answer changes. A subject that compares by
+              almost the right thing fails here.
 
 Which change is which is not guessed: the algorithm is run on the changed problem. Its own change is
 the standard:
@@ -28,7 +29,8 @@ from algoscope.tasks import Batch, Feature, Kind, Stage
 _TRIES = 12
 _LEAST_WEIGHT, _LARGEST = 1 / 31, 1.0
 _NUMBER_MARGIN = 0.05
-_HAIR = (1e-4, 1e-2)
+_HAIR = (2e-4, 2e-3)
+_BISECTIONS = 24
 
 
 class Changed(NamedTuple):
@@ -116,7 +118,6 @@ def flips(batch: Batch, seed: int) -> Changed:
     entries = [ends[s][0] for s in samples]
     near = np.array([p[name][e] for p, e in zip(chosen, entries, strict=True)])
     far = np.array([ends[s][1] for s in samples])
-    hairs = np.exp(random.uniform(*np.log(_HAIR), len(samples)))
     first = part(batch, samples)
 
     def at(values: np.ndarray) -> Batch:
@@ -124,13 +125,14 @@ def flips(batch: Batch, seed: int) -> Changed:
             batch, [_set(name, p, e, v) for p, e, v in zip(chosen, entries, values, strict=True)]
         )
 
-    while (np.abs(far - near) > hairs).any():
+    for _ in range(_BISECTIONS):
         middle = (near + far) / 2
-        beyond = _answers_differ(first, at(middle)) | (np.abs(far - near) <= hairs)
-        wide = np.abs(far - near) > hairs
-        far = np.where(wide & beyond, middle, far)
-        near = np.where(wide & ~beyond, middle, near)
-    return Changed(at(near), at(far), samples)
+        beyond = _answers_differ(first, at(middle))
+        near, far = np.where(beyond, near, middle), np.where(beyond, middle, far)
+    away = np.exp(random.uniform(*np.log(_HAIR), len(samples))) / 2 * np.sign(far - near)
+    before, after = at(near - away), at(far + away)
+    good = ~_answers_differ(first, before) & _answers_differ(first, after)
+    return Changed(part(before, good), part(after, good), samples[good])
 
 
 def response(
@@ -198,8 +200,9 @@ def _entries(changed: Changed, own_before: Recording, own_after: Recording):
         steps = min(values.shape[1] for values in truths + owns)
         valid = np.arange(1, steps + 1) < lengths[:, None]
         cut = [values[:, :steps] for values in owns + truths]
-        yield *cut, np.broadcast_to(
-            valid.reshape(valid.shape + (1,) * (cut[0].ndim - 2)), cut[0].shape
+        yield (
+            *cut,
+            np.broadcast_to(valid.reshape(valid.shape + (1,) * (cut[0].ndim - 2)), cut[0].shape),
         )
     for feature in before.at(Stage.OUTPUT):
         truths = [_as_entries(feature, b.outputs[feature.name]) for b in (before, after)]

@@ -128,9 +128,7 @@ def _cut(recording: Recording, where: slice | np.ndarray) -> Recording:
 
 
 def _cut_reference(reference: Reference, where: slice | np.ndarray) -> Reference:
-    return Reference(
-        reference.program, _cut(reference.recording, where), reference.decisive[where]
-    )
+    return Reference(reference.program, _cut(reference.recording, where), reference.decisive[where])
 
 
 def _reads(place: _Place) -> float:
@@ -169,9 +167,7 @@ def _scaled(
     return {n: on_scale(own, compare_rows(a, closest), decisive) for n, a in nulls.items()}
 
 
-def _probes(
-    small: Recording | None, large: Recording | None, exam: Examination
-) -> ProbeScores:
+def _probes(small: Recording | None, large: Recording | None, exam: Examination) -> ProbeScores:
     """Trained on the first half of the small plain problems, scored on the other and on large."""
     if small is None or large is None:
         return ProbeScores(float("nan"), float("nan"))

@@ -1,8 +1,9 @@
 """The problems on which a subject is examined: one batch of small and one of large problems.
 
 Small problems come in parts: plain ones as CLRS-30 draws them, the same changed (`counterfactual`),
-their partners (`interchange`), and *deep* ones, long narrow grids, on which a search takes many more
-steps than on the dense graphs of training. All parts are one batch, so that a subject is run twice.
+their partners (`interchange`), and *deep* ones, long narrow grids, on which a search takes many
+more steps than on the dense graphs of training. All parts are one batch, so that a subject runs
+twice.
 """
 
 import dataclasses

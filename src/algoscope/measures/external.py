@@ -92,9 +92,7 @@ def values(feature: Feature, subject: Recording, batch: Batch) -> tuple[np.ndarr
     return own[:, : truth.shape[1] - 1], truth
 
 
-def moves_of(
-    feature: Feature, own: np.ndarray, truth: np.ndarray, valid: np.ndarray
-) -> np.ndarray:
+def moves_of(feature: Feature, own: np.ndarray, truth: np.ndarray, valid: np.ndarray) -> np.ndarray:
     """Right moves and all moves of each sample: int [batch, 2]. The subject moves where what it
     says differs from what is true before the step."""
     before, after = truth[:, :-1], truth[:, 1:]

@@ -111,7 +111,9 @@ def _shortened(batch: Batch) -> Batch:
     hints = {name: hint[:, : _STEPS + 1] for name, hint in batch.hints.items()}
     times = next(iter(hints.values())).shape[1]
     if times <= _STEPS:
-        hints = {n: np.concatenate([h, *[h[:, -1:]] * (_STEPS + 1 - times)], 1) for n, h in hints.items()}
+        hints = {
+            n: np.concatenate([h, *[h[:, -1:]] * (_STEPS + 1 - times)], 1) for n, h in hints.items()
+        }
     lengths = np.full(len(batch), _STEPS + 1)
     return Batch(batch.task, batch.inputs, hints, batch.outputs, lengths, batch.features)
 

@@ -107,9 +107,7 @@ def _data(
     return np.concatenate([hidden, pos[..., None]], -1), target, rows
 
 
-def _score(
-    feature: Feature, line: Line, x: np.ndarray, y: np.ndarray, rows: np.ndarray
-) -> float:
+def _score(feature: Feature, line: Line, x: np.ndarray, y: np.ndarray, rows: np.ndarray) -> float:
     if not rows.any():
         return float("nan")
     said = line(x)

@@ -8,7 +8,7 @@ The last two change what the network computes, a little. `as_far_as` finds how m
 bears while it still does what its program does.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -24,8 +24,8 @@ _LARGEST_EXPONENT = 3
 
 def permuted(network: Network, seed: int) -> Network:
     """The same function by other weights: channels of nodes and edges, hidden units and attention
-    units permuted, and scaled by powers of two from 1/8 to 8, which rounds nothing. Hidden units keep their scale if a
-    LayerNorm follows them."""
+    units permuted, and scaled by powers of two from 1/8 to 8, which rounds nothing. Hidden units
+    keep their scale if a LayerNorm follows them."""
     _check(network)
     random = np.random.default_rng(seed)
     width = network.config.width
@@ -80,15 +80,20 @@ def noisy(network: Network, noise: float, seed: int) -> Network:
 
 def as_far_as(
     disguise: Callable[[float], Network],
-    amounts: Iterable[float],
+    amounts: Sequence[float],
     follows: Callable[[Network], bool],
 ) -> tuple[Network, float] | None:
-    """The first of the amounts, strongest first, with which the network still follows."""
-    for amount in amounts:
-        disguised = disguise(amount)
+    """The largest of the amounts, in rising order, with which the network still follows; found by
+    halving, as if what it bears were all up to some amount."""
+    best, low, high = None, 0, len(amounts)
+    while low < high:
+        middle = (low + high) // 2
+        disguised = disguise(amounts[middle])
         if follows(disguised):
-            return disguised, amount
-    return None
+            best, low = (disguised, amounts[middle]), middle + 1
+        else:
+            high = middle
+    return best
 
 
 Transform = tuple[np.ndarray, np.ndarray]

@@ -61,7 +61,9 @@ class _Marking(_Machine):
 
     def shown_hints(self) -> dict[str, np.ndarray]:
         own = self._own(with_hints=False)
-        return {s.feature: self._dense(s, own) for s in self.program.shown if s.feature in self.hints}
+        return {
+            s.feature: self._dense(s, own) for s in self.program.shown if s.feature in self.hints
+        }
 
     def _check(self) -> None:
         for variable in self.program.variables:
