@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from algoscope.verbs.printing import print_table
+from algoscope.verbs.runs import Runs
+from algoscope.verbs.train import Train
+
 if TYPE_CHECKING:
     from algoscope.programs.verification import Verification
     from algoscope.tasks import Batch
@@ -33,7 +37,7 @@ class Tasks:
         if self.json:
             print(json.dumps({task.name: _describe(task) for task in rows}, indent=2))
             return
-        _print_table(
+        print_table(
             Table(
                 f"{len(rows)} tasks",
                 ["name", "algorithm", "from size", "inputs", "hints", "outputs"],
@@ -91,7 +95,7 @@ class Sample:
             _write_npz(self.out, _flat_arrays(batch))
             print(f"{len(batch)} problems of {self.name} written to {self.out}")
         else:
-            _print_table(trace_table(batch))
+            print_table(trace_table(batch))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +114,7 @@ class Programs:
             print(json.dumps(described, indent=2))
             return
         columns = ["task", "width", "parameters", "sharpness", "margin", "largest_uniform_size"]
-        _print_table(
+        print_table(
             Table(
                 f"{len(described)} programs",
                 ["name", *(column.replace("_", " ") for column in columns)],
@@ -177,7 +181,7 @@ class Verify:
         if self.json:
             print(json.dumps(result.as_json()))
         else:
-            _print_table(_verification_table(program.name, result))
+            print_table(_verification_table(program.name, result))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,6 +212,8 @@ def main() -> None:
             "compile": Compile,
             "verify": Verify,
             "draw": Draw,
+            "train": Train,
+            "runs": Runs,
         },
         description="Does this model run the algorithm, or a shortcut?",
     )
@@ -308,16 +314,3 @@ def _write_npz(path: pathlib.Path, arrays: dict) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _print_table(table: "Table") -> None:
-    import rich.box
-    import rich.console
-    import rich.table
-
-    rendered = rich.table.Table(title=table.title, box=rich.box.SIMPLE, title_justify="left")
-    for column in table.columns:
-        rendered.add_column(column)
-    for row in table.rows:
-        rendered.add_row(*row)
-    rich.console.Console(width=None if sys.stdout.isatty() else 160, markup=False).print(rendered)

@@ -8,6 +8,7 @@ recording.attention, recording.hidden, recording.hints["pi_h"], recording.output
 """
 
 from algoscope.networks.config import ConfigError, NetworkConfig
+from algoscope.networks.ensemble import Ensemble
 from algoscope.networks.network import (
     Network,
     Noise,
@@ -26,6 +27,7 @@ from algoscope.networks.weights import WeightsError, arrays, load, save, with_ar
 __all__ = [
     "PROCESSORS",
     "ConfigError",
+    "Ensemble",
     "Network",
     "NetworkConfig",
     "Noise",

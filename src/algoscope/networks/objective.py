@@ -38,6 +38,32 @@ def loss_of(network: Network, run: Trajectory, arrays: BatchArrays) -> Float[Arr
     return total
 
 
+def scores_inside(
+    network: Network, arrays: BatchArrays, at_once: int = 32
+) -> dict[str, Float[Array, ""]]:
+    """Each output's score, as `score` gives it, inside a compiled function; the network runs on so
+    many samples at a time, which have to divide the batch, unless it is smaller."""
+    outputs = network.at(Stage.OUTPUT)
+    count = len(arrays.lengths)
+    at_once = min(at_once, count)
+
+    def decide(some: BatchArrays) -> dict[str, Array]:
+        run = trajectories_of(network, some)
+        return {f.name: KINDS[f.kind].decide(run.outputs[f.name]) for f in outputs}
+
+    parts = jax.tree.map(lambda a: a.reshape(count // at_once, at_once, *a.shape[1:]), arrays)
+    decided = jax.lax.map(decide, parts)
+    valid = jnp.ones(count, bool)
+    return {
+        f.name: KINDS[f.kind].score(
+            decided[f.name].reshape(count, *decided[f.name].shape[2:]),
+            arrays.outputs[f.name],
+            valid,
+        )
+        for f in outputs
+    }
+
+
 def score(recording: Recording, batch: Batch) -> dict[str, float]:
     """Each output's score (F1 of masks, accuracy of choices and pointers), and their mean as
     "score"."""

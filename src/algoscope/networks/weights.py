@@ -31,7 +31,7 @@ class WeightsError(ValueError):
     """Lists everything that is wrong with some weights."""
 
 
-def _name(path: tuple) -> str:
+def leaf_name(path: tuple) -> str:
     parts = (getattr(p, "name", getattr(p, "key", getattr(p, "idx", None))) for p in path)
     return ".".join(str(part) for part in parts)
 
@@ -39,7 +39,7 @@ def _name(path: tuple) -> str:
 def arrays(network: Network) -> dict[str, jax.Array]:
     """All weights by name."""
     leaves = jax.tree_util.tree_leaves_with_path(network)
-    return {_name(path): leaf for path, leaf in leaves}
+    return {leaf_name(path): leaf for path, leaf in leaves}
 
 
 def with_arrays(network: Network, named: Mapping[str, Any]) -> Network:
@@ -60,7 +60,7 @@ def with_arrays(network: Network, named: Mapping[str, Any]) -> Network:
     if faults:
         raise WeightsError("weights do not fit the network:\n" + "\n".join(faults))
     paths, structure = jax.tree_util.tree_flatten_with_path(network)
-    leaves = [jnp.asarray(named[_name(path)], leaf.dtype) for path, leaf in paths]
+    leaves = [jnp.asarray(named[leaf_name(path)], leaf.dtype) for path, leaf in paths]
     return jax.tree.unflatten(structure, leaves)
 
 

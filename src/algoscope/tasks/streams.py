@@ -94,7 +94,7 @@ def stream(
     options = _defaults(task, recipe, options) | options
     sources = [
         batches(task, size, recipe.count, int(random.randint(2**32)), options, recipe.burn_in)
-        for size in _sizes(task, recipe)
+        for size in training_sizes(task, recipe)
     ]
     return (_apply(transforms, next(source)) for source in itertools.cycle(sources))
 
@@ -111,7 +111,8 @@ def _random_state(seed: int | np.random.RandomState) -> np.random.RandomState:
     return np.random.RandomState(integer(0, 2**32 - 1)("seed", seed, 0))
 
 
-def _sizes(task: Task, recipe: Recipe) -> tuple[int, ...]:
+def training_sizes(task: Task, recipe: Recipe) -> tuple[int, ...]:
+    """The sizes through which a stream of the task goes."""
     if not recipe.sizes:
         raise ValueError(f"sizes: got {recipe.sizes!r}, needed at least one")
     sizes = tuple(integer(1)("sizes", size, 0) for size in recipe.sizes)

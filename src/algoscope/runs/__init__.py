@@ -1,0 +1,14 @@
+"""Run folders: what was trained, with everything that is needed to know how.
+
+from algoscope import runs
+
+run = runs.open("runs/bfs")
+run.config, run.metrics.loss, run.results["test"]["bfs"]
+ensemble = runs.load_ensemble("runs/bfs")  # ensemble[k] is an ordinary network
+"""
+
+from algoscope.runs.files import RunError
+from algoscope.runs.folder import Metrics, Run, list_runs, load_ensemble
+from algoscope.runs.folder import open_run as open
+
+__all__ = ["Metrics", "Run", "RunError", "list_runs", "load_ensemble", "open"]

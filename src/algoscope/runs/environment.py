@@ -1,0 +1,49 @@
+"""Where a run was made: versions, device, commit."""
+
+import importlib.metadata
+import pathlib
+import platform
+import subprocess
+
+import jax
+
+from algoscope import __version__
+
+_PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "numba", "safetensors")
+
+
+def environment() -> dict:
+    devices = jax.local_devices()
+    return {
+        "algoscope": __version__,
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "platform": devices[0].platform,
+        "device": devices[0].device_kind,
+        "devices": len(devices),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _commit() -> str | None:
+    """The commit of the source, marked if files differ from it; None outside a repository."""
+    here = pathlib.Path(__file__).parent
+    try:
+        described = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            cwd=here,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return described.stdout.strip()

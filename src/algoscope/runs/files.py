@@ -1,0 +1,74 @@
+"""Files that are whole or not there: written beside their place, synced, and moved into it."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+_TEMPORARY = ".unfinished-"
+
+
+class RunError(ValueError):
+    """What is wrong with a run folder, and what to do about it."""
+
+
+def write_bytes(path: pathlib.Path, octets: bytes) -> None:
+    def fill(temporary: pathlib.Path) -> None:
+        with temporary.open("wb") as file:
+            file.write(octets)
+            file.flush()
+            os.fsync(file.fileno())
+
+    place(path, fill)
+
+
+def place(path: pathlib.Path, fill: Callable[[pathlib.Path], None]) -> None:
+    """Has `fill` write a file or folder under a temporary name, and moves it into place."""
+    with explained(path):
+        temporary = pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=_TEMPORARY))
+        try:
+            fill(temporary / path.name)
+            if path.is_dir():
+                path.rename(temporary / f"{path.name}-before")
+            (temporary / path.name).replace(path)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def clear_unfinished(folder: pathlib.Path) -> None:
+    """Removes what a process that was killed had not finished."""
+    for temporary in folder.rglob(f"{_TEMPORARY}*"):
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def explained(path: pathlib.Path) -> Iterator[None]:
+    """Turns a refusal of the file system into a message that says what is safe."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(
+            f"{path}: cannot be written ({error.strerror or error}); what was there before is as "
+            "it was. Make room or give another folder"
+        ) from None
+
+
+def write_arrays(
+    path: pathlib.Path, arrays: Mapping[str, np.ndarray], metadata: dict[str, str] | None = None
+) -> None:
+    # Transposed views are written wrongly by safetensors, hence the copies.
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_bytes(path, safetensors.numpy.save(contiguous, metadata))
+
+
+def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
+    try:
+        return safetensors.numpy.load(path.read_bytes())
+    except safetensors.SafetensorError as error:
+        raise RunError(f"{path}: not a whole safetensors file ({error})") from None

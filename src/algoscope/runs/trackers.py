@@ -1,0 +1,109 @@
+"""Trackers as views of a run folder: TensorBoard, Weights & Biases, MLflow.
+
+Each adapter reads a run and writes what its tracker reads, below the run's folder and without a
+network. None of their packages is needed for anything else.
+"""
+
+import importlib
+import pathlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.runs.files import RunError
+from algoscope.runs.folder import Run
+
+
+class Point(NamedTuple):
+    name: str
+    """Such as bfs/loss/seed-00003 or bfs/loss/mean."""
+    step: int
+    value: float
+
+
+_MOST_SEEDS = 16
+"""Of larger ensembles trackers get the mean over seeds alone."""
+
+
+def write(run: Run, tracker: str) -> pathlib.Path:
+    """Writes the run for a tracker; returns where."""
+    module, adapter = _ADAPTERS[tracker]
+    folder = run.path / tracker
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError:
+        raise RunError(
+            f"--track {tracker}: got a tracker that is not installed, needed "
+            f"`pip install {module.split('.')[0]}`; the run itself is whole"
+        ) from None
+    adapter(run, folder)
+    return folder
+
+
+def points(run: Run) -> list[Point]:
+    """The run's metrics by step."""
+    metrics = run.metrics
+    series = {
+        "loss": (np.arange(len(metrics.loss)), metrics.loss),
+        "validation": (metrics.validation_steps, metrics.validation),
+    }
+    found = []
+    for kind, (steps, values) in series.items():
+        for task, of_task in zip(run.tasks, np.moveaxis(values, -1, 0), strict=True):
+            named = {"mean": of_task.mean(1)}
+            if len(run.seeds) <= _MOST_SEEDS:
+                named |= {f"seed-{s:05d}": of_task[:, i] for i, s in enumerate(run.seeds)}
+            found += [
+                Point(f"{task}/{kind}/{name}", int(step), float(value))
+                for name, of_name in named.items()
+                for step, value in zip(steps, of_name, strict=True)
+            ]
+    return sorted(found, key=lambda point: point.step)
+
+
+def _tensorboard(run: Run, folder: pathlib.Path) -> None:
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+    for old in folder.glob("events.*"):
+        old.unlink()
+    writer = EventFileWriter(str(folder))
+    for point in points(run):
+        summary = Summary(value=[Summary.Value(tag=point.name, simple_value=point.value)])
+        writer.add_event(Event(step=point.step, summary=summary))
+    writer.close()
+
+
+def _wandb(run: Run, folder: pathlib.Path) -> None:
+    import wandb  # pyright: ignore[reportMissingImports]
+
+    folder.mkdir(exist_ok=True)
+    with wandb.init(
+        project="algoscope", name=run.name, config=run.config, dir=str(folder), mode="offline"
+    ) as session:
+        by_step: dict[int, dict[str, float]] = {}
+        for point in points(run):
+            by_step.setdefault(point.step, {})[point.name] = point.value
+        for step, values in by_step.items():
+            session.log(values, step=step)
+
+
+def _mlflow(run: Run, folder: pathlib.Path) -> None:
+    import mlflow  # pyright: ignore[reportMissingImports]
+
+    folder.mkdir(exist_ok=True)
+    client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{folder.resolve()}/mlflow.db")
+    experiment = client.create_experiment("algoscope", artifact_location=str(folder / "artifacts"))
+    session = client.create_run(experiment, run_name=run.name)
+    for point in points(run):
+        client.log_metric(session.info.run_id, point.name, point.value, step=point.step)
+    client.set_terminated(session.info.run_id)
+
+
+_ADAPTERS: dict[str, tuple[str, Callable[[Run, pathlib.Path], None]]] = {
+    "tensorboard": ("tensorboard.summary.writer.event_file_writer", _tensorboard),
+    "wandb": ("wandb", _wandb),
+    "mlflow": ("mlflow", _mlflow),
+}

@@ -1,0 +1,27 @@
+"""Training: a configuration becomes an ensemble in a run folder.
+
+from algoscope import training
+
+config = training.TrainingConfig(tasks=("bfs",), seeds=8, steps=1000)
+run = training.train(config, "runs/bfs")
+run.results["test"]["bfs"]["score"]  # of each seed
+run.ensemble()[0]  # an ordinary network, with its best weights
+"""
+
+from algoscope.runs import Run
+from algoscope.training.config import TrainingConfig, config_from_json, hint_options
+from algoscope.training.loop import Report, Stopped, resume, train
+
+__all__ = [
+    "Report",
+    "Stopped",
+    "TrainingConfig",
+    "config_of",
+    "hint_options",
+    "resume",
+    "train",
+]
+
+
+def config_of(run: Run) -> TrainingConfig:
+    return config_from_json(run.config)

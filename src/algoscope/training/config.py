@@ -1,0 +1,177 @@
+"""The configuration of training: a small difference from the defaults, which are the settings of
+Mind The Gap's Table 8 (dm-clrs's own, with GATv2 and a learning rate of 1e-4)."""
+
+import dataclasses
+import math
+import types
+import typing
+from typing import Any, Literal
+
+from algoscope import tasks
+from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
+from algoscope.networks.processors import check_processor
+from algoscope.tasks.errors import unknown_name
+
+HintMode = Literal["encoded_decoded", "decoded_only", "none"]
+_RECIPE, _NETWORK = tasks.Recipe(), NetworkConfig()
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingConfig:
+    tasks: tuple[str, ...]
+    """What to learn; several tasks share one processor, and each step trains each of them."""
+    seeds: int = 1
+    """Number of networks, with the seeds first_seed, first_seed + 1, …"""
+    first_seed: int = 0
+    steps: int = 10_000
+    """Batches that each network learns from, per task."""
+    learning_rate: float = 1e-4
+    clip: float = 1.0
+    """Largest global norm of a gradient; 0 for no limit."""
+    teacher_forcing: float = 0.0
+    """Probability that a sample's hints at a step are the true ones."""
+    regularisation: float = 0.0
+    """Weight of the sum of all squared parameters in the loss. (The paper names 1e-3 and 1e-4 and
+    does not say of what.)"""
+    freeze: tuple[str, ...] = ()
+    """Beginnings of the names of weights that stay as they are, such as "processor" or
+    "encoders.A"."""
+    evaluate_every: int = 50
+    """Steps from one validation to the next; the first comes after the first step, as in
+    dm-clrs."""
+    data_seed: int = 1
+    """Seed of the problems, the same for all networks; each sees them in an order of its own."""
+    pool_steps: int = 500
+    """Steps after which the pool of problems is drawn anew. Up to then, no network sees a problem
+    twice."""
+    time_buckets: int = 2
+    """Number of lengths of time to which batches of a size are padded: more of them save work where
+    traces differ in length, and cost time to compile."""
+    recipe: tasks.Recipe = _RECIPE
+    """Sizes and number of the problems in a batch, and how they are drawn."""
+    network: NetworkConfig = _NETWORK
+
+    @property
+    def hint_mode(self) -> HintMode:
+        if self.network.encode_hints:
+            return "encoded_decoded"
+        return "decoded_only" if self.network.decode_hints else "none"
+
+    @property
+    def all_seeds(self) -> tuple[int, ...]:
+        return tuple(range(self.first_seed, self.first_seed + self.seeds))
+
+    def as_json(self) -> dict:
+        return dataclasses.asdict(self)
+
+
+def hint_options(mode: str) -> dict[str, Any]:
+    """The network's options of a hint mode."""
+    modes: dict[str, dict[str, Any]] = {
+        "encoded_decoded": {"encode_hints": True, "decode_hints": True},
+        "decoded_only": {"encode_hints": False, "decode_hints": True},
+        "none": {"encode_hints": False, "decode_hints": False},
+    }
+    if mode not in modes:
+        raise ConfigError(unknown_name("hint mode", mode, modes))
+    return modes[mode]
+
+
+def check(config: TrainingConfig) -> None:
+    """Lists everything that is wrong with the configuration."""
+    faults = [*_check_numbers(config), *check_choices(config.network)]
+    if not faults:
+        faults += check_processor(config.network)
+    if not config.tasks:
+        faults.append("tasks: got none, needed at least one")
+    if len(set(config.tasks)) < len(config.tasks):
+        faults.append(f"tasks: got {', '.join(config.tasks)}, needed each of them once")
+    faults += [
+        unknown_name("task", name, tasks.names())
+        for name in config.tasks
+        if name not in tasks.names()
+    ]
+    if config.recipe.permutations == "cycle":
+        faults.append(
+            'recipe.permutations: got "cycle", needed "line" or "pointers", which networks take'
+        )
+    if not faults:
+        faults += _check_sizes(config)
+    if faults:
+        raise ConfigError("\n".join(faults))
+
+
+def _check_numbers(config: TrainingConfig) -> list[str]:
+    faults = []
+    least = {
+        "seeds": 1,
+        "first_seed": 0,
+        "steps": 1,
+        "evaluate_every": 1,
+        "data_seed": 0,
+        "pool_steps": 1,
+        "time_buckets": 1,
+    }
+    for name, smallest in least.items():
+        value = getattr(config, name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
+            faults.append(f"{name}: got {value!r}, needed an integer of at least {smallest}")
+    for name in ("learning_rate", "clip", "regularisation"):
+        value = getattr(config, name)
+        if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+            faults.append(f"{name}: got {value!r}, needed a finite number of at least 0")
+    if not 0 <= config.teacher_forcing <= 1:
+        faults.append(
+            f"teacher_forcing: got {config.teacher_forcing!r}, needed a probability from 0 to 1"
+        )
+    if config.teacher_forcing and not config.network.encode_hints:
+        faults.append(
+            f"teacher_forcing: got {config.teacher_forcing!r} with hint mode {config.hint_mode}, "
+            "needed encoded_decoded: no other mode reads hints"
+        )
+    return faults
+
+
+def _check_sizes(config: TrainingConfig) -> list[str]:
+    faults = []
+    sizes, own_size = config.recipe.sizes, config.network.attention_bias
+    if not sizes:
+        return [f"recipe.sizes: got {sizes!r}, needed at least one"]
+    for name in config.tasks:
+        smallest = tasks.get(name).smallest
+        faults += [
+            f"recipe.sizes: got {size!r}, needed integers of at least {smallest} for {name}"
+            for size in sizes
+            if isinstance(size, bool) or not isinstance(size, int) or size < smallest
+        ]
+    if own_size is not None and set(sizes) != {own_size}:
+        faults.append(
+            f"recipe.sizes: got {', '.join(map(str, sizes))}, needed {own_size} alone, the size of "
+            "the network's pre-attention bias"
+        )
+    return faults
+
+
+def config_from_json(given: dict) -> TrainingConfig:
+    """The configuration that `as_json` gave."""
+    return _from_json(TrainingConfig, given, "config")
+
+
+def _from_json(kind: type, given: dict, where: str) -> Any:
+    hints = typing.get_type_hints(kind)
+    unknown = [name for name in given if name not in hints]
+    if unknown:
+        raise ConfigError("\n".join(unknown_name(f"field of {where}", n, hints) for n in unknown))
+    try:
+        return kind(**{name: _value(hints[name], value, name) for name, value in given.items()})
+    except TypeError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def _value(kind: Any, value: Any, name: str) -> Any:
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return _from_json(kind, value, name)
+    choices = typing.get_args(kind) if typing.get_origin(kind) is types.UnionType else (kind,)
+    if isinstance(value, list) and any(typing.get_origin(c) is tuple for c in choices):
+        return tuple(value)
+    return value

@@ -1,0 +1,84 @@
+"""What a finished ensemble can do: scores on the test split, on fresh and on seen problems.
+
+All scores are of the best weights of each seed, as lists over seeds. `test` is the canonical split
+of CLRS-30 (size 64, even positions), in which hints that never change are inputs if they were in
+training. A network with a pre-attention bias has one size alone, and is tested at that one; the
+results say at which. `seen` are problems that were learnt from, `fresh` are others of the same
+kind: what lies between the two is memory.
+"""
+
+import functools
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+from algoscope import tasks
+from algoscope.networks.network import BatchArrays
+from algoscope.tasks import Batch, Stage
+from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
+from algoscope.training.config import TrainingConfig
+from algoscope.training.learning import layout_of, over_seeds, scores_on
+from algoscope.training.model import Layout, Vectors, network_of
+from algoscope.training.pool import TaskPlan, compact, fresh_batch, seen_problems
+
+_TEST_SEED = 3
+_TEST_SAMPLES = 32
+
+
+def test_batch(config: TrainingConfig, plan: TaskPlan) -> Batch:
+    own_size = config.network.attention_bias
+    task = tasks.get(plan.task)
+    if own_size is None:
+        batch = tasks.split(plan.task, "test")
+    else:
+        count = _TEST_SAMPLES * task.evaluation_multiplier
+        batch = tasks.sample(plan.task, own_size, count, _TEST_SEED)
+    if any(f.name == "pred" and f.stage is Stage.INPUT for f in plan.features):
+        batch = with_predecessors_as_inputs(batch)
+    if config.recipe.permutations == "pointers":
+        batch = with_permutations_as_pointers(batch)
+    return batch
+
+
+def evaluate(
+    config: TrainingConfig, plans: tuple[TaskPlan, ...], best: Vectors, mesh: Mesh, at_once: int
+) -> dict[str, Any]:
+    """Scores by set, task and output, each a list over seeds; and what the sets are."""
+    layout = layout_of(config, plans)
+    results: dict[str, Any] = {"test": {}, "fresh": {}, "seen": {}, "test_set": {}}
+    for plan in plans:
+        test = test_batch(config, plan)
+        sets = {
+            "test": compact(test),
+            "fresh": compact(fresh_batch(config, plan.task)),
+            "seen": seen_problems(config, plan.task),
+        }
+        for name, arrays in sets.items():
+            scores = _scores(layout, plan.task, mesh, at_once, best, arrays)
+            results[name][plan.task] = {k: np.asarray(v).tolist() for k, v in scores.items()}
+        results["test_set"][plan.task] = _describe(config, test)
+    return results
+
+
+def _describe(config: TrainingConfig, test: Batch) -> dict[str, Any]:
+    canonical = config.network.attention_bias is None
+    return {
+        "nodes": int(test.inputs["pos"].shape[1]),
+        "samples": len(test),
+        "split": "canonical" if canonical else "size of the network's pre-attention bias",
+    }
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
+def _scores(
+    layout: Layout, task: str, mesh: Mesh, at_once: int, best: Vectors, arrays: BatchArrays
+):
+    return over_seeds(
+        lambda own, shared: scores_on(network_of(layout, own, task), shared),
+        best,
+        arrays,
+        mesh,
+        at_once,
+    )

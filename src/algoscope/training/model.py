@@ -1,0 +1,122 @@
+"""Model: the networks of all tasks with the one processor that they share.
+
+Training holds a model as a few flat vectors, one for the processor and one for each task, so that an
+optimiser's step, a checkpoint and the choice of the best weights are a handful of operations each.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from algoscope.networks import Network, NetworkConfig, arrays, build
+from algoscope.networks.processors import Processor
+from algoscope.tasks import Feature
+
+PROCESSOR = "processor"
+Vectors = dict[str, Float[Array, " weights"]]
+"""The weights of the processor by that name, and of the encoders and decoders of each task."""
+
+
+class Model(eqx.Module):
+    processor: Processor | tuple[Processor, ...]
+    parts: dict[str, Network]
+    """By task, without a processor."""
+
+    def network(self, task: str) -> Network:
+        return dataclasses.replace(self.parts[task], processor=self.processor)
+
+
+def model_of(networks: Mapping[str, Network]) -> Model:
+    """The model of networks that share the processor of the first."""
+    first = next(iter(networks.values()))
+    return Model(
+        first.processor,
+        {task: dataclasses.replace(n, processor=()) for task, n in networks.items()},
+    )
+
+
+def start_model(
+    features: Mapping[str, Sequence[Feature]], config: NetworkConfig, key: PRNGKeyArray
+) -> Model:
+    keys = jax.random.split(key, len(features))
+    return model_of(
+        {
+            task: build(of_task, config, key=own)
+            for (task, of_task), own in zip(features.items(), keys, strict=True)
+        }
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Where each weight of a model lies in its vectors."""
+
+    features: tuple[tuple[str, tuple[Feature, ...]], ...]
+    """Of each task."""
+    config: NetworkConfig
+
+    def shapes(self) -> Model:
+        """The model with shapes in place of arrays."""
+        key = jax.eval_shape(lambda: jax.random.key(0))
+        return jax.eval_shape(lambda key: start_model(dict(self.features), self.config, key), key)
+
+    def pack(self, model: Model) -> Vectors:
+        vectors = {PROCESSOR: ravel_pytree(model.processor)[0]}
+        return vectors | {task: ravel_pytree(part)[0] for task, part in model.parts.items()}
+
+    def unpack(self, vectors: Vectors) -> Model:
+        """The model of the tasks that the vectors are of."""
+        shapes = self.shapes()
+        parts = {t: _unravel(p, vectors[t]) for t, p in shapes.parts.items() if t in vectors}
+        return Model(_unravel(shapes.processor, vectors[PROCESSOR]), parts)
+
+    def where(self, chosen: Sequence[str]) -> dict[str, np.ndarray]:
+        """Masks, in the form of the vectors, of the weights whose names begin so."""
+        shapes = self.shapes()
+        masks = {}
+        for task in shapes.parts:
+            named = arrays(shapes.network(task))
+            is_chosen = {
+                name: any(name == start or name.startswith(f"{start}.") for start in chosen)
+                for name in named
+            }
+            sides = {
+                PROCESSOR: [n for n in named if n.startswith(f"{PROCESSOR}.")],
+                task: [n for n in named if not n.startswith(f"{PROCESSOR}.")],
+            }
+            for vector, names in sides.items():
+                masks[vector] = np.concatenate(
+                    [np.full(named[n].size, is_chosen[n]) for n in names]
+                )
+        return masks
+
+    def names(self) -> set[str]:
+        """The names of all weights."""
+        shapes = self.shapes()
+        return {name for task in shapes.parts for name in arrays(shapes.network(task))}
+
+
+def _unravel(shapes: Any, vector: Array) -> Any:
+    leaves, structure = jax.tree.flatten(shapes)
+    ends = np.cumsum([leaf.size for leaf in leaves])
+    pieces = [
+        jax.lax.slice_in_dim(vector, int(end) - leaf.size, int(end)).reshape(leaf.shape)
+        for leaf, end in zip(leaves, ends, strict=True)
+    ]
+    return jax.tree.unflatten(structure, pieces)
+
+
+def network_of(layout: Layout, vectors: Vectors, task: str) -> Network:
+    return layout.unpack({PROCESSOR: vectors[PROCESSOR], task: vectors[task]}).network(task)
+
+
+def same_for_all(vectors: Vectors, count: int) -> Vectors:
+    """The vectors `count` times, along a new seed axis."""
+    return jax.tree.map(lambda vector: jnp.repeat(vector[None], count, 0), vectors)

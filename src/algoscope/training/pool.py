@@ -1,0 +1,258 @@
+"""The pool: problems that lie on the device, from which all networks learn.
+
+A pool serves a *generation* of `pool_steps` steps and is then drawn anew, so a network never sees a
+problem twice, and a run of 10,000 steps sees 320,000 of them. All networks of an ensemble learn
+from the same batches, each in an order of its own.
+
+Traces differ in length, and a batch costs as much as its longest trace. Batches are therefore
+padded to one of a few lengths of time (*buckets*), and at each step all networks take a batch of
+the same bucket, so that they stay in step. Everything here is a function of the configuration and the
+number of the generation.
+"""
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from algoscope import tasks
+from algoscope.networks.network import BatchArrays
+from algoscope.tasks import Batch, Feature, Kind, Stage
+from algoscope.tasks.streams import training_sizes
+from algoscope.training.config import TrainingConfig
+
+_PROBED = 5_000
+"""Samples of each size that are drawn to know how long traces get."""
+_WORTHWHILE = 0.1
+"""The part of the work that a further bucket has to save."""
+_SMALL = 127
+VALIDATION_SAMPLES = 64
+"""Times the task's `evaluation_multiplier`, as in dm-clrs."""
+
+
+class _Purpose:
+    """What a random stream is for; the numbers of generations count up from GENERATION."""
+
+    PROBE, VALIDATION, FRESH, GENERATION = range(4)
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskPlan:
+    """How batches of one task look."""
+
+    task: str
+    features: tuple[Feature, ...]
+    buckets: tuple[tuple[int, ...], ...]
+    """Of each size, the lengths of time to which its batches are padded, ascending."""
+
+    @property
+    def branches(self) -> tuple[tuple[int, int], ...]:
+        """All pairs of the index of a size and a length of time: the shapes that are compiled."""
+        return tuple((s, time) for s, times in enumerate(self.buckets) for time in times)
+
+
+class Schedule(NamedTuple):
+    """What to learn from at each step of a generation."""
+
+    branch: np.ndarray
+    """Which shape, the same for all networks: int32 [steps]."""
+    batch: np.ndarray
+    """Which batch of that size's pool: int32 [seeds, steps]."""
+
+
+class Generation(NamedTuple):
+    """The data of a generation."""
+
+    plans: tuple[TaskPlan, ...]
+    pools: tuple[tuple[BatchArrays, ...], ...]
+    """By task and size, compact arrays [batch, sample, …]."""
+    schedules: tuple[Schedule, ...]
+    """By task."""
+
+
+def steps_per_generation(config: TrainingConfig) -> int:
+    """A whole number of cycles through the sizes of every task."""
+    cycle = math.lcm(*(len(_sizes(config, task)) for task in config.tasks))
+    return math.ceil(min(config.pool_steps, config.steps) / cycle) * cycle
+
+
+def make_plans(config: TrainingConfig) -> tuple[TaskPlan, ...]:
+    """The plans of all tasks, from the first generation and a further probe."""
+    return tuple(_make_plan(config, task) for task in config.tasks)
+
+
+def draw_generation(
+    config: TrainingConfig, plans: Sequence[TaskPlan], number: int, seeds: Sequence[int]
+) -> Generation:
+    fitted, pools, schedules = [], [], []
+    for plan in plans:
+        by_size = _draw(config, plan.task, number)
+        plan = _fit(plan, by_size)
+        fitted.append(plan)
+        pools.append(
+            tuple(
+                _stack([compact(b, times[-1]) for b in batches])
+                for batches, times in zip(by_size, plan.buckets, strict=True)
+            )
+        )
+        schedules.append(_schedule(config, plan, by_size, number, seeds))
+    return Generation(tuple(fitted), tuple(pools), tuple(schedules))
+
+
+def validation_batch(config: TrainingConfig, task: str) -> Batch:
+    """Problems as in training, of the largest size."""
+    return _evaluation_batch(config, task, _Purpose.VALIDATION)
+
+
+def fresh_batch(config: TrainingConfig, task: str) -> Batch:
+    """Further problems of the same kind, which decide nothing."""
+    return _evaluation_batch(config, task, _Purpose.FRESH)
+
+
+def seen_problems(config: TrainingConfig, task: str) -> BatchArrays:
+    """Problems of the largest size from the first generation, as many as `fresh_batch` gives if
+    there are so many: compact arrays [sample, …]."""
+    batches = _draw(config, task, 0)[int(np.argmax(_sizes(config, task)))]
+    wanted = VALIDATION_SAMPLES * tasks.get(task).evaluation_multiplier
+    batches = batches[: max(1, wanted // config.recipe.count)]
+    time = max(map(_times, batches))
+    pool = _stack([compact(batch, time) for batch in batches])
+    return jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), pool)
+
+
+def compact(batch: Batch, time: int | None = None) -> BatchArrays:
+    """The arrays of a batch in small types, padded to a length of time."""
+    times = next(iter(batch.hints.values())).shape[1] if batch.hints else 1
+    more = 0 if time is None else time - times
+    pointer = np.int8 if batch.inputs["pos"].shape[1] <= _SMALL else np.int16
+
+    def small(feature: Feature, array: np.ndarray) -> np.ndarray:
+        match feature.kind:
+            case Kind.SCALAR:
+                array = np.asarray(array, np.float32)
+            case Kind.POINTER | Kind.PERMUTATION:
+                array = np.asarray(array, pointer)
+            case _:
+                array = np.asarray(array, np.int8)
+        if feature.stage is Stage.HINT:
+            array = np.pad(array, [(0, 0), (0, more)] + [(0, 0)] * (array.ndim - 2))
+        return array
+
+    given = {Stage.INPUT: batch.inputs, Stage.HINT: batch.hints, Stage.OUTPUT: batch.outputs}
+    by_stage = (
+        {f.name: small(f, given[stage][f.name]) for f in batch.at(stage)} for stage in given
+    )
+    return BatchArrays(*by_stage, lengths=np.asarray(batch.lengths, np.int32))
+
+
+def _sizes(config: TrainingConfig, task: str) -> tuple[int, ...]:
+    return training_sizes(tasks.get(task), config.recipe)
+
+
+def _random(config: TrainingConfig, task: str, purpose: int) -> np.random.RandomState:
+    words = [config.data_seed, tasks.names().index(task), purpose]
+    return np.random.RandomState(int(np.random.SeedSequence(words).generate_state(1)[0]))
+
+
+def _draw(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:
+    """A generation's batches, by size."""
+    count = len(_sizes(config, task))
+    recipe = dataclasses.replace(config.recipe, burn_in=0)
+    stream = tasks.stream(task, recipe, _random(config, task, _Purpose.GENERATION + number))
+    batches = list(itertools.islice(stream, steps_per_generation(config)))
+    return [batches[size::count] for size in range(count)]
+
+
+def _make_plan(config: TrainingConfig, task: str) -> TaskPlan:
+    recipe = dataclasses.replace(config.recipe, count=1, burn_in=_PROBED)
+    probes = tasks.stream(task, recipe, _random(config, task, _Purpose.PROBE))
+    buckets = []
+    by_size = _draw(config, task, 0)
+    for batches, probe in zip(by_size, probes, strict=False):
+        longest = [_longest(batch) for batch in batches]
+        most = max(*longest, _times(probe), 2)
+        buckets.append(_choose_buckets(longest, most, config.time_buckets))
+    return TaskPlan(task, by_size[0][0].features, tuple(buckets))
+
+
+def _times(batch: Batch) -> int:
+    return next(iter(batch.hints.values())).shape[1] if batch.hints else 1
+
+
+def _longest(batch: Batch) -> int:
+    return max(2, int(batch.lengths.max()))
+
+
+def _choose_buckets(longest: Sequence[int], most: int, count: int) -> tuple[int, ...]:
+    """The lengths that save the most work, one after the other, as long as they save enough."""
+
+    def work(times: Sequence[int]) -> int:
+        return sum(min(t for t in times if t >= length) - 1 for length in longest)
+
+    times = [most]
+    while len(times) < count:
+        best = min(set(longest) | {most}, key=lambda t: (work([*times, t]), t))
+        if work([*times, best]) > (1 - _WORTHWHILE) * work(times):
+            break
+        times.append(best)
+    return tuple(sorted(times))
+
+
+def _fit(plan: TaskPlan, by_size: list[list[Batch]]) -> TaskPlan:
+    """The plan with room for a trace that is longer than any before."""
+    buckets = tuple(
+        (*times[:-1], max(times[-1], *(_longest(batch) for batch in batches)))
+        for times, batches in zip(plan.buckets, by_size, strict=True)
+    )
+    return dataclasses.replace(plan, buckets=buckets)
+
+
+def _schedule(
+    config: TrainingConfig,
+    plan: TaskPlan,
+    by_size: list[list[Batch]],
+    number: int,
+    seeds: Sequence[int],
+) -> Schedule:
+    sizes = len(by_size)
+    steps = sizes * len(by_size[0])
+    branch = np.zeros(steps, np.int32)
+    batch = np.zeros((len(seeds), steps), np.int32)
+    members = []
+    for size, (batches, times) in enumerate(zip(by_size, plan.buckets, strict=True)):
+        first = sum(len(t) for t in plan.buckets[:size])
+        bucket = np.searchsorted(times, [_longest(b) for b in batches])
+        branch[size::sizes] = first + bucket
+        members += [(size, np.flatnonzero(bucket == b)) for b in range(len(times))]
+    place = tasks.names().index(plan.task)
+    for row, seed in enumerate(seeds):
+        random = np.random.default_rng([config.data_seed, place, number, seed])
+        for size, of_bucket in members:
+            batch[row, size + sizes * of_bucket] = random.permutation(of_bucket)
+    return Schedule(branch, batch)
+
+
+def _stack(batches: list[BatchArrays]) -> BatchArrays:
+    def stack(*dictionaries: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name: np.stack([d[name] for d in dictionaries]) for name in dictionaries[0]}
+
+    return BatchArrays(
+        stack(*(b.inputs for b in batches)),
+        stack(*(b.hints for b in batches)),
+        stack(*(b.outputs for b in batches)),
+        np.stack([b.lengths for b in batches]),
+    )
+
+
+def _evaluation_batch(config: TrainingConfig, task: str, purpose: int) -> Batch:
+    recipe = dataclasses.replace(
+        config.recipe,
+        sizes=(max(config.recipe.sizes),),
+        count=VALIDATION_SAMPLES * tasks.get(task).evaluation_multiplier,
+        burn_in=0,
+    )
+    return next(tasks.stream(task, recipe, _random(config, task, purpose)))
