@@ -25,8 +25,8 @@ from algoscope.programs.compiler import compile_program
 from algoscope.programs.interpreter import interpret
 
 TEMPERATURES = [2.0**k for k in range(1, 19)]
-NOISES = [1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1]
-FOLLOWS = 0.995
+NOISES = [1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1]
+FOLLOWS = 0.999
 
 
 def roles() -> dict[str, Role]:

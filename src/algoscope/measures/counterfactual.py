@@ -13,8 +13,8 @@ the standard:
               account, the share in which the subject says what the algorithm says  (used)
     still     the share of problems in whose account nothing changes                (unused)
     flips     of all answers that differ between the two problems, the share that the subject has
-              right in both; and of all rows of attention in which a reference reads somebody else,
-              the share in which one of the subject's heads reads the same in both
+              right in both; and of the rows of attention in which a reference first reads somebody
+              else, the share in which one of the subject's heads reads the same in both
 """
 
 from typing import NamedTuple
@@ -174,6 +174,7 @@ def flip_response(
     differs = (choices[0][:, :steps] != choices[1][:, :steps]) & decisive
     for reference in references:
         differs &= reference.recording.valid[:, :steps, None, None]
+    differs &= _first_step(differs)
     both = np.ones_like(differs)
     for recording, chosen in zip(subject, choices, strict=True):
         read = np.asarray(recording.attention).argmax(-1)[:, :steps]
@@ -185,6 +186,12 @@ def flip_response(
         float(both[differs].mean()) if counted else float("nan"),
         counted,
     )
+
+
+def _first_step(differs: np.ndarray) -> np.ndarray:
+    """Up to the first step of each sample at which anything differs: bool [batch, step, 1, 1]."""
+    at_step = differs.any((2, 3))
+    return (np.cumsum(at_step, 1) <= 1)[:, :, None, None]
 
 
 def _entries(changed: Changed, own_before: Recording, own_after: Recording):

@@ -1,7 +1,7 @@
 """A judgement for the reader: as a table, and as JSON."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from algoscope.measures.examination import LARGE, SMALL
@@ -11,13 +11,12 @@ from algoscope.tasks.table import Table
 _PLACES = {"small": str(SMALL), "large": str(LARGE), "deep": "deep"}
 
 
-def table(task: str, judgements: Sequence[Judgement]) -> Table:
-    """A row a measure, a column a seed, and the words at the top."""
-    columns = [_rows(judgement) for judgement in judgements]
-    seeds = [f"seed {k}" for k in range(len(columns))] if len(columns) > 1 else ["value"]
+def table(task: str, judgements: Mapping[str, Judgement]) -> Table:
+    """A row a measure, a column a subject."""
+    columns = [_rows(judgement) for judgement in judgements.values()]
     return Table(
-        f"{task}: {', '.join(judgement.word for judgement in judgements)}",
-        ["", *seeds, "runs from", "shortcut below"],
+        f"{task}: {', '.join(judgement.word for judgement in judgements.values())}",
+        ["", *judgements, "runs from", "shortcut below"],
         [
             [label, *(column[label] for column in columns), *_thresholds(label)]
             for label in columns[0]
@@ -25,17 +24,17 @@ def table(task: str, judgements: Sequence[Judgement]) -> Table:
     )
 
 
-def seeds_table(task: str, judgements: Sequence[Judgement]) -> Table:
-    """A row a seed, for many."""
-    labels = [
-        "verdict", "nearest reference", "accuracy 16", "accuracy 64", "external eq25 16",
-        "internal eq24", *THRESHOLDS,
-    ]  # fmt: skip
-    rows = [_rows(judgement) for judgement in judgements]
+def seeds_table(task: str, judgements: Mapping[str, Judgement]) -> Table:
+    """A row a subject, for many; the numbers that the verdict stands on."""
+    labels = ["verdict", "nearest reference", "accuracy 16", "accuracy 64", "internal eq24"]
+    rows = [_rows(judgement) for judgement in judgements.values()]
     return Table(
-        f"{task}: {len(rows)} seeds",
-        ["seed", *labels],
-        [[str(k), *(row[label] for label in labels)] for k, row in enumerate(rows)],
+        f"{task}: {len(rows)} subjects",
+        ["", *labels, *THRESHOLDS],
+        [
+            [name, *(row[label] for label in (*labels, *THRESHOLDS))]
+            for name, row in zip(judgements, rows, strict=True)
+        ],
     )
 
 
