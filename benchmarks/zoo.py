@@ -7,12 +7,14 @@ thresholds; the other half tests them.
     python benchmarks/zoo.py measure OUT.json [NAME …]    # examines all programs, or those named
     python benchmarks/zoo.py thresholds OUT.json          # what the tuning half says
     python benchmarks/zoo.py report OUT.json              # the confusion table of both halves
+    python benchmarks/zoo.py programs OUT.json            # what each program is and scores
 """
 
 import json
 import pathlib
 import sys
 import time
+from collections import Counter
 
 import numpy as np
 
@@ -20,6 +22,16 @@ from algoscope import networks, programs
 from algoscope.measures.evidence import Evidence, gather
 from algoscope.measures.examination import examination
 from algoscope.measures.problems import part
+from algoscope.measures.verdict import (
+    FAILS,
+    RUNS,
+    SHORTCUT,
+    SOLVES,
+    THRESHOLDS,
+    UNDECIDED,
+    decide,
+    tested,
+)
 from algoscope.programs import GraphProgram, Role, disguises
 from algoscope.programs.compiler import compile_program
 from algoscope.programs.interpreter import interpret
@@ -76,8 +88,6 @@ def subjects(program: GraphProgram):
 
 def summary(evidence: Evidence) -> dict:
     """The numbers that thresholds are about, and some more."""
-    from algoscope.measures.verdict import tested
-
     return {
         **tested(evidence),
         "accuracy": evidence.accuracy,
@@ -101,10 +111,82 @@ def measure(out: pathlib.Path, names: list[str]) -> None:
         print(f"{name}: {time.time() - start:.0f} s", flush=True)
 
 
+def truth(name: str, result: dict) -> str:
+    """What the verdict has to be. A wrong program that answers right is a shortcut."""
+    if roles()[name] is not Role.WRONG:
+        return RUNS
+    return SHORTCUT if max(result["accuracy"][p] for p in ("small", "large")) >= SOLVES else FAILS
+
+
+def thresholds(results: dict) -> None:
+    """For each number the least of the exact programs of the tuning half, and the wrong ones below:
+    what `THRESHOLDS` was fixed by."""
+    half = tuning_half()
+    mine = {k: r for k, r in results.items() if k.split("/")[0] in half}
+    print(f"{len(mine)} subjects of {len({k.split('/')[0] for k in mine})} programs")
+    for number in THRESHOLDS:
+        of = {k: r[number] for k, r in mine.items() if r[number] == r[number]}
+        exact = {k: v for k, v in of.items() if truth(k.split("/")[0], mine[k]) == RUNS}
+        wrong = {k: v for k, v in of.items() if truth(k.split("/")[0], mine[k]) == SHORTCUT}
+        least = min(exact, key=lambda k: exact[k])
+        below = sorted(v for v in wrong.values() if v < exact[least])
+        print(
+            f"{number:13s} exact from {exact[least]:.4f} ({least}), shortcuts below: "
+            f"{len(below)} of {len(wrong)}, the highest {below[-1] if below else float('nan'):.4f}"
+        )
+
+
+def report(results: dict) -> None:
+    """The confusion table of each half, and every error, in Markdown."""
+    half, order = tuning_half(), (RUNS, SHORTCUT, FAILS, UNDECIDED)
+    for title, inside in (("Tuning half", True), ("Test half", False)):
+        mine = {k: r for k, r in results.items() if (k.split("/")[0] in half) is inside}
+        programs_ = sorted({key.split("/")[0] for key in mine})
+        counts, errors = {t: dict.fromkeys(order, 0) for t in order[:3]}, []
+        for key, result in sorted(mine.items()):
+            wanted = truth(key.split("/")[0], result)
+            word, reasons = decide(result["accuracy"], {n: result[n] for n in THRESHOLDS})
+            counts[wanted][word] += 1
+            if word != wanted:
+                errors.append(f"- `{key}`: {word} instead of {wanted} ({'; '.join(reasons)})")
+        print(f"### {title}: {len(mine)} subjects of {len(programs_)} programs\n")
+        print(f"| truth | {' | '.join(order)} |\n|---|{'---|' * len(order)}")
+        for wanted, row in counts.items():
+            print(f"| {wanted} | {' | '.join(str(row[word]) for word in order)} |")
+        print("\n" + ("\n".join(errors) if errors else "No error.") + "\n")
+
+
+def programs_table(results: dict) -> None:
+    """What each program is and scores, in Markdown."""
+    half = tuning_half()
+    print(
+        "| program | truth | half | accuracy 16, 64 | softened | noisy | verdicts |\n"
+        + "|---" * 7
+        + "|"
+    )
+    for name in sorted({key.split("/")[0] for key in results}):
+        mine = {k.split("/")[1]: r for k, r in results.items() if k.split("/")[0] == name}
+        plain = mine["plain"]
+        words = Counter(
+            decide(r["accuracy"], {n: r[n] for n in THRESHOLDS})[0] for r in mine.values()
+        )
+        amounts = [
+            f"{mine[d]['amount']:.0e}" if d in mine else "none" for d in ("softened", "noisy")
+        ]
+        print(
+            f"| {name} | {truth(name, plain)} | {'tuning' if name in half else 'test'} | "
+            f"{plain['accuracy']['small']:.3f}, {plain['accuracy']['large']:.3f} | "
+            f"{' | '.join(amounts)} | {', '.join(f'{n} {w}' for w, n in words.items())} |"
+        )
+
+
 def main() -> None:
     verb, out, *names = sys.argv[1:]
     if verb == "measure":
         measure(pathlib.Path(out), names)
+        return
+    results = json.loads(pathlib.Path(out).read_text())
+    {"thresholds": thresholds, "report": report, "programs": programs_table}[verb](results)
 
 
 if __name__ == "__main__":

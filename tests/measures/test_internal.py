@@ -95,7 +95,9 @@ def test_per_step_distances_average_to_the_mean(graphs):
 def test_decisive_rows_of_bfs_are_those_in_which_a_node_is_reached(graphs):
     reference = reference_class(graphs)[0]
     reached = np.diff(graphs.hints["reach_h"].astype(int), axis=1) > 0
-    np.testing.assert_array_equal(reference.decisive[:, :, 0], reached & reference.recording.valid[..., None])
+    np.testing.assert_array_equal(
+        reference.decisive[:, :, 0], reached & reference.recording.valid[..., None]
+    )
 
 
 def test_unsettled_rows_hold_the_decisive_ones(graphs):

@@ -13,7 +13,9 @@ from algoscope.recording import Recording
 
 @pytest.fixture(scope="module")
 def batches():
-    return [tasks.sample("bellman_ford", size, 12, seed) for size, seed in ((9, 1), (9, 2), (14, 3))]
+    return [
+        tasks.sample("bellman_ford", size, 12, seed) for size, seed in ((9, 1), (9, 2), (14, 3))
+    ]
 
 
 def with_hidden(recording: Recording, hidden: np.ndarray) -> Recording:

@@ -67,8 +67,9 @@ class Evidence(NamedTuple):
 
 def gather(subject: Subject, exam: Examination) -> Evidence:
     """Runs the subject on all problems of the examination and measures everything."""
+    first = exam.references[0], exam.large_references[0]
     small, large = (record(subject, batch) for batch in (exam.small, exam.large))
-    for recording, reference in ((small, exam.references[0]), (large, exam.large_references[0])):
+    for recording, reference in zip((small, large), first, strict=True):
         check_comparable(recording, reference)
     places = {"small": _Place.of(exam, small, "plain"), "large": _Place.all(exam, large)}
     if "deep" in exam.parts:

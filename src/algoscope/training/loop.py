@@ -269,7 +269,9 @@ def _asked_to_stop() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-def start_learners(config: TrainingConfig, plans: tuple[TaskPlan, ...], given: Network | None) -> Learner:
+def start_learners(
+    config: TrainingConfig, plans: tuple[TaskPlan, ...], given: Network | None
+) -> Learner:
     layout = layout_of(config, plans)
     if given is not None:
         _check_given(config, plans, given)
