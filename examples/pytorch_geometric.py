@@ -25,7 +25,7 @@ def forward(batch):
     return [torch.stack(of_steps, 1) for of_steps in zip(*steps, strict=True)]
 
 optimiser = torch.optim.Adam(parts.parameters(), 3e-3)
-for _, batch in zip(range(400), tasks.stream("bfs", seed=1), strict=False):
+for _, batch in zip(range(100), tasks.stream("bfs", seed=1), strict=False):
     valid = torch.arange(1, batch.hints["pi_h"].shape[1]) < torch.tensor(batch.lengths)[:, None]
     truth = torch.tensor(batch.hints["pi_h"])[:, 1:][valid].long()
     loss = torch.nn.functional.cross_entropy(forward(batch)[0][valid].mT, truth)

@@ -33,12 +33,12 @@ THRESHOLDS = {
     "moves_small": Threshold(0.98, 0.95),
     "moves_large": Threshold(0.98, 0.95),
     "moves_deep": Threshold(0.98, 0.95),
-    "reads_small": Threshold(0.98, 0.95),
-    "reads_large": Threshold(0.98, 0.95),
-    "reads_deep": Threshold(0.98, 0.95),
-    "effect": Threshold(0.98, 0.95),
-    "still": Threshold(0.98, 0.95),
-    "flips": Threshold(0.98, 0.95),
+    "reads_small": Threshold(0.95, 0.9),
+    "reads_large": Threshold(0.95, 0.9),
+    "reads_deep": Threshold(0.95, 0.9),
+    "effect": Threshold(0.95, 0.9),
+    "still": Threshold(0.95, 0.85),
+    "flips": Threshold(0.85, 0.75),
     "interchange": Threshold(0.7, 0.6),
 }
 NEEDED = ("moves_small", "moves_large", "reads_small", "reads_large")
