@@ -38,7 +38,14 @@ def test_compiled_bfs_runs_bfs(algoscope, weights):
     assert subject["interchange"]["state"] == 1
     assert subject["probes"]["same_size"] > subject["untrained_probes"]["same_size"] + 0.3
     table = algoscope("gap", str(weights))
-    for row in ("accuracy 16", "accuracy 64", "internal eq24", "probes 64", "effect", "interchange"):
+    for row in (
+        "accuracy 16",
+        "accuracy 64",
+        "internal eq24",
+        "probes 64",
+        "effect",
+        "interchange",
+    ):
         assert row in table
     assert "bfs.safetensors: runs bfs" in table
 
