@@ -1,7 +1,7 @@
 """Across solutions: do seeds find the same mechanism, and does accuracy go with faithfulness?"""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.cluster.hierarchy
@@ -112,7 +112,8 @@ def correlation(accuracy: Sequence[float], faithfulness: Sequence[float]) -> Cor
                 f"{name}: got {'the same value' if np.isfinite(values).all() else 'a NaN'} of "
                 f"{len(values)} seeds, needed numbers that differ for a correlation"
             )
-    pearson, spearman = scipy.stats.pearsonr(x, y), scipy.stats.spearmanr(x, y)
+    pearson: Any = scipy.stats.pearsonr(x, y)
+    spearman: Any = scipy.stats.spearmanr(x, y)
     if len(x) > 3:
         low, high = pearson.confidence_interval(0.95)
     else:

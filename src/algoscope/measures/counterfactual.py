@@ -129,7 +129,8 @@ def flips(batch: Batch, seed: int) -> Changed:
         middle = (near + far) / 2
         beyond = _answers_differ(first, at(middle))
         near, far = np.where(beyond, near, middle), np.where(beyond, middle, far)
-    away = np.exp(random.uniform(*np.log(_HAIR), len(samples))) / 2 * np.sign(far - near)
+    least, most = np.log(_HAIR)
+    away = np.exp(random.uniform(least, most, len(samples))) / 2 * np.sign(far - near)
     before, after = at(near - away), at(far + away)
     good = ~_answers_differ(first, before) & _answers_differ(first, after)
     return Changed(part(before, good), part(after, good), samples[good])

@@ -58,11 +58,12 @@ def external_faithfulness(subject: Recording, batch: Batch) -> External:
             "can be judged by attention, probes and outputs alone"
         )
     valid = _valid(batch)
-    by_hint, exact, moves = {}, valid.copy(), np.zeros((len(batch), 2), int)
+    exact: np.ndarray = valid.copy()
+    by_hint, moves = {}, np.zeros((len(batch), 2), int)
     for feature in features:
         own, truth = values(feature, subject, batch)
         right = flat(np.abs(own - truth[:, 1:]) <= MARGINS.get(feature.kind, _CLASS_MARGIN))
-        exact &= right.all(-1)
+        exact = np.logical_and(exact, right.all(-1))
         counted = moves_of(feature, own, truth, valid)
         moves += counted
         per_step = right.mean(-1)

@@ -28,7 +28,8 @@ from algoscope.recording import Recording
 from algoscope.tasks import Batch, Kind, Location, Stage
 
 _RESAMPLES = 1000
-_AT_REFERENCE = Rows(0.0, 0.0, 0.0, 0.0, 1.0, 1.0)  # pyright: ignore[reportArgumentType]
+_AGREEMENTS = ("agrees", "agrees_any_head")
+"""Measures that are 1 at the reference; all others are 0."""
 _READ = 1e-6
 
 
@@ -116,13 +117,14 @@ def on_scale(subject: Rows, null: Rows, chosen: np.ndarray, seed: int = 0) -> di
     counts = chosen.sum((1, 2, 3))
     drawn = np.random.default_rng(seed).integers(len(counts), size=(_RESAMPLES, len(counts)))
     scaled = {}
-    for name, own, other, best in zip(Rows._fields, subject, null, _AT_REFERENCE, strict=True):
+    for name, own, other in zip(Rows._fields, subject, null, strict=True):
+        best = float(name in _AGREEMENTS)
         sums = np.stack([(own * chosen).sum((1, 2, 3)), (other * chosen).sum((1, 2, 3))])
         totals, rows = sums[:, drawn].sum(-1), counts[drawn].sum(-1)
-        interval = np.percentile(_scale(totals / np.maximum(rows, 1), best), (2.5, 97.5))
+        low, high = np.percentile(_scale(totals / np.maximum(rows, 1), best), (2.5, 97.5))
         raw, of_null = sums.sum(-1) / max(1, counts.sum())
-        value = _scale(np.array([[raw], [of_null]]), best)[0]
-        scaled[name] = Scaled(value, *map(float, interval), float(raw), float(of_null))
+        value = float(_scale(np.array([[raw], [of_null]]), best)[0])
+        scaled[name] = Scaled(value, float(low), float(high), float(raw), float(of_null))
     return scaled
 
 

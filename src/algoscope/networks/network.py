@@ -152,8 +152,8 @@ def run_from(network: Network, batch: Batch, start: Start) -> Recording:
     return _run(network, batch_arrays(network, batch), start)
 
 
-def state_after(network: Network, recording: Recording, steps: Int[Array, " batch"]) -> Start:
-    """What the network left to the next step after the given step of each sample."""
+def state_after(network: Network, recording: Recording, steps: Any) -> Start:
+    """What the network left to the next step after the given step of each sample, int [batch]."""
     samples = jnp.arange(len(steps))
     hard = network.config.hint_repred_mode != "soft"
     fed_back = {

@@ -45,6 +45,7 @@ def permuted(network: Network, seed: int) -> Network:
             elif path[-2] == "edge":
                 arrays[name] = _rows(array, [edges])
     for number, processor in enumerate(network.rounds):
+        assert isinstance(processor, GATv2)
         several = isinstance(network.processor, tuple)
         _disguise_round(
             arrays, f"processor.{number}" if several else "processor", processor,

@@ -63,7 +63,7 @@ class Gap:
                 f"--task: got none, needed one of {', '.join(run.tasks)}, for which the run's "
                 "networks were trained"
             )
-        task = self.task or run.tasks[0]
+        task = self.task or next(iter(run.tasks))
         if task not in run.tasks:
             raise ValueError(
                 f"--task: got {task}, needed one of {', '.join(run.tasks)}, for which the run's "
