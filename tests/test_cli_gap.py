@@ -3,10 +3,12 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 
 from algoscope import cli, networks, programs
 from algoscope.programs.compiler import compile_program
+from algoscope.runs import Metrics, folder
 
 
 @pytest.fixture(scope="module")
@@ -14,6 +16,16 @@ def weights(tmp_path_factory):
     path = tmp_path_factory.mktemp("weights") / "bfs.safetensors"
     networks.save(compile_program(programs.get("bfs")).network, path, "bfs")
     return path
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run folder with two seeds, of which one found BFS and one something else."""
+    members = [compile_program(programs.get(name)).network for name in ("bfs", "bfs_highest")]
+    config = {"tasks": ["bfs"], "first_seed": 4, "seeds": 2, "steps": 1}
+    started = folder.create(tmp_path_factory.mktemp("runs") / "two", config)
+    metrics = Metrics(np.zeros((1, 2, 1)), np.zeros(1, np.int32), np.zeros((1, 2, 1)))
+    return folder.finish(started, networks.Ensemble.of(members, "bfs", (4, 5)), metrics, {}).path
 
 
 @pytest.fixture
@@ -48,6 +60,17 @@ def test_compiled_bfs_runs_bfs(algoscope, weights):
     ):
         assert row in table
     assert "bfs.safetensors: runs bfs" in table
+
+
+def test_every_seed_of_a_run_gets_its_word(algoscope, run):
+    table = algoscope("gap", str(run))
+    assert "seed 4: runs bfs" in table
+    assert "seed 5: fails (accuracy" in table
+    only = algoscope("gap", str(run), "--seeds", "5")
+    assert "seed 4" not in only
+    with pytest.raises(SystemExit) as exit_:
+        algoscope("gap", str(run), "--task", "dfs")
+    assert "--task: got dfs, needed one of bfs" in str(exit_.value.code)
 
 
 @pytest.mark.parametrize(

@@ -63,13 +63,13 @@ def external_faithfulness(subject: Recording, batch: Batch) -> External:
     for feature in features:
         own, truth = values(feature, subject, batch)
         right = flat(np.abs(own - truth[:, 1:]) <= MARGINS.get(feature.kind, _CLASS_MARGIN))
-        exact = np.logical_and(exact, right.all(-1))
+        exact = exact & np.all(right, -1)
         counted = moves_of(feature, own, truth, valid)
         moves += counted
         per_step = right.mean(-1)
         by_hint[feature.name] = Faithfulness(
             _mean(per_step[valid]),
-            _mean(right.all(-1)[valid]),
+            _mean(np.all(right, -1)[valid]),
             share(counted),
             int(counted[:, 1].sum()),
             np.array([_mean(per_step[:, t][valid[:, t]]) for t in range(valid.shape[1])]),
