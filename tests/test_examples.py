@@ -19,6 +19,7 @@ def test_an_algorithm_of_ones_own_is_compiled_exactly(capsys):
     assert sum(map(len, names["layers"])) < 16, "some rooms have no way out"
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
 def test_a_network_of_pytorch_geometric_is_judged(capsys):
     torch.set_num_threads(1)
     judgement = runpy.run_path(str(EXAMPLES / "pytorch_geometric.py"))["judgement"]

@@ -2,7 +2,7 @@
 
     used      a change that the algorithm's trace answers to: an edge taken away, a key changed
     unused    a change of the same sort that the algorithm does not notice
-    flips     two problems that differ in one number by a hair (2e-4 … 2e-3), half of it on either
+    flips     two problems that differ in one number by a hair (2e-4 … 8e-4), half of it on either
               side of the point at which the algorithm's answer changes. A subject that compares by
               almost the right thing fails here.
 
@@ -12,15 +12,16 @@ the standard:
     effect    of all entries of trace and answer that change, in the algorithm's or in the subject's
               account, the share in which the subject says what the algorithm says  (used)
     still     the share of problems in whose account nothing changes                (unused)
-    flips     of all answers that differ between the two problems, the share that the subject has
-              right in both; and of the rows of attention in which a reference first reads somebody
-              else, the share in which one of the subject's heads reads the same in both
+    flips     of all pairs, the share in which the subject has all answers right that differ, in
+              both problems; or reads the same as a reference in both, in all decisive rows in
+              which that reads somebody else
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from algoscope.measures.internal import best_heads
 from algoscope.measures.problems import Problem, part, problems_of, traced
 from algoscope.measures.references import Reference
 from algoscope.recording import Recording
@@ -29,7 +30,7 @@ from algoscope.tasks import Batch, Feature, Kind, Stage
 _TRIES = 12
 _LEAST_WEIGHT, _LARGEST = 1 / 31, 1.0
 _NUMBER_MARGIN = 0.05
-_HAIR = (2e-4, 2e-3)
+_HAIR = (2e-4, 8e-4)
 _BISECTIONS = 24
 
 
@@ -50,17 +51,17 @@ class Response(NamedTuple):
 
 
 class FlipResponse(NamedTuple):
-    answers: float
-    answers_counted: int
-    reads: float
-    """NaN if the reference reads the same in both problems."""
-    reads_counted: int
+    """Shares of the pairs of problems; NaN where nothing can be counted."""
 
-    @property
-    def followed(self) -> float:
-        """The larger of the two: a soft attention mixes two close senders and names neither,
-        though it ranks them right; a decoder may compare what no attention does."""
-        return float(np.nanmax([self.answers, self.reads]))
+    answers: float
+    """All answers that differ are right in both."""
+    reads: float
+    """In all decisive rows in which the reference reads somebody else, the subject's best heads
+    read the same in both."""
+    followed: float
+    """One or the other: a soft attention mixes two close senders and names neither, though it ranks
+    them right; a decoder may compare what no attention does."""
+    pairs: int
 
 
 def can_change(batch: Batch) -> bool:
@@ -162,37 +163,32 @@ def flip_response(
     subject: tuple[Recording, Recording],
     references: tuple[Reference, Reference],
 ) -> FlipResponse:
-    right = total = 0
+    answered = np.ones(len(changed.before), bool)
     for feature in changed.before.at(Stage.OUTPUT):
         truths = [_as_entries(feature, b.outputs[feature.name]) for b in changed[:2]]
         own = [_as_entries(feature, r.outputs[feature.name]) for r in subject]
-        differs = truths[0] != truths[1]
-        hits = (own[0] == truths[0]) & (own[1] == truths[1])
-        right, total = right + int((hits & differs).sum()), total + int(differs.sum())
+        hits = (own[0] == truths[0]) & (own[1] == truths[1]) | (truths[0] == truths[1])
+        answered &= hits.reshape(len(answered), -1).all(-1)
     choices = [reference.choices for reference in references]
     steps = min(c.shape[1] for c in choices)
     decisive = np.logical_or(*(r.decisive[:, :steps] for r in references))
     differs = (choices[0][:, :steps] != choices[1][:, :steps]) & decisive
     for reference in references:
         differs &= reference.recording.valid[:, :steps, None, None]
-    differs &= _first_step(differs)
     both = np.ones_like(differs)
-    for recording, chosen in zip(subject, choices, strict=True):
-        read = np.asarray(recording.attention).argmax(-1)[:, :steps]
-        both &= (read[:, :, None] == chosen[:, :steps, :, None]).any(3)
-    counted = int(differs.sum())
+    for recording, reference in zip(subject, references, strict=True):
+        attention = np.asarray(recording.attention)
+        read = attention[:, :steps, best_heads(attention, reference)].argmax(-1)
+        both &= read == reference.choices[:, :steps]
+    visible = differs.any((1, 2, 3))
+    seen = visible & (both | ~differs).all((1, 2, 3))
     return FlipResponse(
-        right / total if total else float("nan"),
-        total,
-        float(both[differs].mean()) if counted else float("nan"),
-        counted,
+        _mean(answered), _mean(seen[visible]), _mean(answered | seen), len(answered)
     )
 
 
-def _first_step(differs: np.ndarray) -> np.ndarray:
-    """Up to the first step of each sample at which anything differs: bool [batch, step, 1, 1]."""
-    at_step = differs.any((2, 3))
-    return (np.cumsum(at_step, 1) <= 1)[:, :, None, None]
+def _mean(right: np.ndarray) -> float:
+    return float(right.mean()) if right.size else float("nan")
 
 
 def _entries(changed: Changed, own_before: Recording, own_after: Recording):

@@ -38,7 +38,7 @@ THRESHOLDS = {
     "reads_deep": Threshold(0.95, 0.9),
     "effect": Threshold(0.95, 0.9),
     "still": Threshold(0.95, 0.85),
-    "flips": Threshold(0.85, 0.75),
+    "flips": Threshold(0.9, 0.85),
     "interchange": Threshold(0.7, 0.6),
 }
 NEEDED = ("moves_small", "moves_large", "reads_small", "reads_large")
