@@ -4,11 +4,14 @@ import ast
 import pathlib
 import runpy
 
-OWN_ALGORITHM = pathlib.Path(__file__).parents[1] / "examples" / "own_algorithm.py"
+import pytest
+import torch
+
+EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
 
 
 def test_an_algorithm_of_ones_own_is_compiled_exactly(capsys):
-    names = runpy.run_path(str(OWN_ALGORITHM))
+    names = runpy.run_path(str(EXAMPLES / "own_algorithm.py"))
     result = ast.literal_eval(capsys.readouterr().out)
     for account in (result, result["interpreter"], result["compilation"]):
         assert account["exact_traces"] == account["exact_outputs"] == 1.0
@@ -16,5 +19,24 @@ def test_an_algorithm_of_ones_own_is_compiled_exactly(capsys):
     assert sum(map(len, names["layers"])) < 16, "some rooms have no way out"
 
 
-def test_it_is_short():
-    assert len(OWN_ALGORITHM.read_text().splitlines()) < 40
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
+def test_a_network_of_pytorch_geometric_is_judged(capsys):
+    torch.set_num_threads(1)
+    judgement = runpy.run_path(str(EXAMPLES / "pytorch_geometric.py"))["judgement"]
+    assert judgement.evidence.accuracy["small"] > 0.8, "it has learned something"
+    assert judgement.word in ("shortcut", "fails"), "and not BFS, in a few seconds"
+    assert capsys.readouterr().out.startswith(judgement.word)
+    assert judgement.evidence.interchange is None
+
+
+def test_a_checkpoint_of_dm_clrs_is_judged(capsys):
+    judgement = runpy.run_path(str(EXAMPLES / "dm_clrs_checkpoint.py"))["judgement"]
+    assert judgement.word in ("shortcut", "fails")
+    assert judgement.evidence.interchange.state_entries > 0
+    assert judgement.evidence.probes.same_size > judgement.evidence.untrained_probes.same_size
+    assert capsys.readouterr().out.startswith(judgement.word)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_they_are_short(path):
+    assert len(path.read_text().splitlines()) < 40

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from algoscope.verbs.gap import Gap
 from algoscope.verbs.printing import print_table
 from algoscope.verbs.runs import Runs
 from algoscope.verbs.train import Train
@@ -281,6 +282,7 @@ def main() -> None:
             "compile": Compile,
             "verify": Verify,
             "draw": Draw,
+            "gap": Gap,
             "train": Train,
             "runs": Runs,
         },

@@ -30,6 +30,12 @@ class Recording(eqx.Module):
     logits: dict[str, Any]
     """The network's raw predictions behind `hints` and `outputs`; empty for other subjects."""
 
+    @property
+    def valid(self) -> np.ndarray:
+        """Which steps are no padding: bool [batch, step]."""
+        steps = np.arange(np.shape(self.attention)[1])
+        return steps < np.maximum(1, np.asarray(self.lengths) - 1)[:, None]
+
     @staticmethod
     def from_arrays(
         *,

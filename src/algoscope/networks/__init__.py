@@ -9,7 +9,18 @@ recording.attention, recording.hidden, recording.hints["pi_h"], recording.output
 
 from algoscope.networks.config import ConfigError, NetworkConfig
 from algoscope.networks.ensemble import Ensemble
-from algoscope.networks.network import Network, Noise, batch_arrays, build, run, skeleton
+from algoscope.networks.network import (
+    Network,
+    Noise,
+    Start,
+    batch_arrays,
+    build,
+    read_as,
+    run,
+    run_from,
+    skeleton,
+    state_after,
+)
 from algoscope.networks.objective import hint_scores, loss, score
 from algoscope.networks.processors import PROCESSORS
 from algoscope.networks.weights import WeightsError, arrays, load, save, with_arrays
@@ -21,6 +32,7 @@ __all__ = [
     "Network",
     "NetworkConfig",
     "Noise",
+    "Start",
     "WeightsError",
     "arrays",
     "batch_arrays",
@@ -28,9 +40,12 @@ __all__ = [
     "hint_scores",
     "load",
     "loss",
+    "read_as",
     "run",
+    "run_from",
     "save",
     "score",
     "skeleton",
+    "state_after",
     "with_arrays",
 ]

@@ -75,6 +75,14 @@ class Trajectory(NamedTuple):
     """Logits of each output, after the sample's last step."""
 
 
+class Start(NamedTuple):
+    """Where a run goes on from: all that a step leaves to the next."""
+
+    hidden: Float[Array, "... n width"]
+    hints: Values
+    """What the encoders read of each hint, see `kinds`; empty if the network reads none."""
+
+
 class Noise(NamedTuple):
     """The randomness of training, drawn beforehand so that a run is a function of its arguments."""
 
@@ -143,6 +151,32 @@ def run(network: Network, batch: Batch) -> Recording:
     return _run(network, arrays)
 
 
+def run_from(network: Network, batch: Batch, start: Start) -> Recording:
+    """Runs as many steps as the batch has from given states, [batch, …] each, instead of from the
+    beginning: the step of an intervention."""
+    return _run(network, batch_arrays(network, batch), start)
+
+
+def state_after(network: Network, recording: Recording, steps: Any) -> Start:
+    """What the network left to the next step after the given step of each sample, int [batch]."""
+    samples = jnp.arange(len(steps))
+    hard = network.config.hint_repred_mode != "soft"
+    fed_back = {
+        f.name: KINDS[f.kind].feed_back(recording.logits[f.name][samples, steps], hard)
+        for f in network.at(Stage.HINT)
+        if network.config.encode_hints
+    }
+    return Start(jnp.asarray(recording.hidden)[samples, steps], fed_back)
+
+
+def read_as(network: Network, name: str, truth: Any) -> Array:
+    """A hint in the form of the batch, [batch, …], as the network's encoders read it."""
+    feature = next(f for f in network.at(Stage.HINT) if f.name == name)
+    pointers = feature.kind in (Kind.POINTER, Kind.PERMUTATION)
+    truth = jnp.asarray(truth, jnp.int32 if pointers else network.dtype)
+    return KINDS[feature.kind].value(truth, truth.shape[-1])
+
+
 class BatchArrays(NamedTuple):
     """The arrays of a batch that the network needs, in its dtype."""
 
@@ -180,8 +214,8 @@ def batch_arrays(network: Network, batch: Batch) -> BatchArrays:
 
 
 @jax.jit
-def _run(network: Network, arrays: BatchArrays) -> Recording:
-    trajectories = trajectories_of(network, arrays)
+def _run(network: Network, arrays: BatchArrays, start: Start | None = None) -> Recording:
+    trajectories = trajectories_of(network, arrays, start=start)
     decided = {
         name: KINDS[feature.kind].decide(logits)
         for feature, name, logits in _with_features(
@@ -203,15 +237,20 @@ def _with_features(network: Network, by_name: Mapping[str, Any]):
 
 
 def trajectories_of(
-    network: Network, arrays: BatchArrays, noise: Noise | None = None, *, training: bool = False
+    network: Network,
+    arrays: BatchArrays,
+    noise: Noise | None = None,
+    *,
+    training: bool = False,
+    start: Start | None = None,
 ) -> Trajectory:
-    """The trajectories of a whole batch; `noise` has a leading batch axis."""
+    """The trajectories of a whole batch; `noise` and `start` have a leading batch axis."""
     hard = network.config.hint_repred_mode == "hard" or (
         network.config.hint_repred_mode == "hard_on_eval" and not training
     )
     one = functools.partial(_trajectory, network, hard=hard)
     with jax.default_matmul_precision(network.config.matrix_precision):
-        return jax.vmap(one)(arrays.inputs, arrays.hints, arrays.lengths, noise)
+        return jax.vmap(one)(arrays.inputs, arrays.hints, arrays.lengths, noise, start)
 
 
 class _Moment(NamedTuple):
@@ -229,6 +268,7 @@ def _trajectory(
     hints: Values,
     length: Int[Array, ""],
     noise: Noise | None,
+    start: Start | None,
     *,
     hard: bool,
 ) -> Trajectory:
@@ -273,6 +313,8 @@ def _trajectory(
 
     first = as_values({name: truth[0] for name, truth in read.items()})
     hidden = jnp.zeros((nodes, network.config.width), network.dtype)
+    if start is not None:
+        hidden, first = start
     no_edges = None
     if network.rounds[-1].makes_edges:
         no_edges = jnp.zeros((nodes, nodes, network.config.width), network.dtype)

@@ -6,6 +6,7 @@ from algoscope.programs.verification import verify
 verify(programs.get("bfs"), tasks.sample("bfs")).network.exact_traces
 """
 
+import enum
 import functools
 import importlib
 import pkgutil
@@ -15,7 +16,22 @@ from algoscope.programs import library
 from algoscope.programs.language import GraphProgram
 from algoscope.tasks.errors import unknown_name
 
-__all__ = ["GraphProgram", "get", "names"]
+__all__ = ["GraphProgram", "Role", "get", "names", "of_task"]
+
+
+class Role(enum.StrEnum):
+    """What a program of the library is to its task; the module it stands in decides."""
+
+    REFERENCE = "reference"
+    """The algorithm, exactly: what networks are compared with."""
+    VARIANT = "variant"
+    """The algorithm, exactly, in an unusual form; held back from the references."""
+    WRONG = "wrong"
+    """Another algorithm, known to be another."""
+
+
+_ROLES = {"variants": Role.VARIANT, "wrong": Role.WRONG, "shortcuts": Role.WRONG}
+"""By module; programs of all others are references."""
 
 
 @functools.cache
@@ -41,3 +57,16 @@ def get(name: str) -> GraphProgram:
     if name not in _all():
         raise ValueError(unknown_name("program", name, _all()))
     return _all()[name]
+
+
+def of_task(task: str, role: Role) -> list[GraphProgram]:
+    """All programs of the library that have this role for the task, in alphabetical order."""
+    modules = [
+        m for m in _modules() if _ROLES.get(m.__name__.rpartition(".")[2], Role.REFERENCE) is role
+    ]
+    here = {id(value) for module in modules for value in vars(module).values()}
+    return [program for program in _all().values() if program.task == task and id(program) in here]
+
+
+def _role(module: ModuleType) -> Role:
+    return _ROLES.get(module.__name__.rpartition(".")[2], Role.REFERENCE)

@@ -75,7 +75,7 @@ class Run(NamedTuple):
 
 def follow(program: GraphProgram, batch: Batch, watcher: Watcher | None = None) -> Run:
     """A run that somebody watches, and that goes on where promises are broken."""
-    machine = _Machine(program, batch, watcher)
+    machine = Machine(program, batch, watcher)
     steps = [machine.step() for _ in range(max(1, _times(batch) - 1))]
     shown = {
         name: jnp.asarray(np.stack([step.shown[name] for step in steps], 1))
@@ -103,10 +103,10 @@ class _Step:
         self.attention, self.state, self.shown = attention, state, shown
 
 
-class _Machine:
+class Machine:
     """A batch of problems in the midst of a program."""
 
-    def __init__(self, program: GraphProgram, batch: Batch, watcher: Watcher | None):
+    def __init__(self, program: GraphProgram, batch: Batch, watcher: Watcher | None = None):
         self.program, self.watcher = program, watcher
         self.features = {f.name: f for f in batch.task.features}
         inputs = {
@@ -174,6 +174,13 @@ class _Machine:
         self.hints = {name: shown[name] for name in self.hints}
         self.number += 1
         return _Step(np.stack(attention, 1), np.stack(list(self.state.values()), -1), shown)
+
+    def shown_hints(self) -> dict[str, np.ndarray]:
+        """What the present state shows, in the form of `Batch.hints`: [batch, …]"""
+        own = self._own(with_hints=False)
+        return {
+            s.feature: self._dense(s, own) for s in self.program.shown if s.feature in self.hints
+        }
 
     def _own(self, with_hints: bool) -> Values:
         hints = {

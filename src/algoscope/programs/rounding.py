@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.programs.interpreter import Moment, Values, follow
+from algoscope.programs.interpreter import Moment, follow
 from algoscope.programs.language import EDGE, NOT, OTHER, OWN, POSITION, Atom, GraphProgram, Linear
 from algoscope.programs.lowering import (
     Head,
@@ -138,7 +138,7 @@ class Ledger:
         self.units, self.names = units, round_.units
 
     def _compare(
-        self, names: tuple[HiddenUnit, ...], units: list[_Approximate], state: Values | dict
+        self, names: tuple[HiddenUnit, ...], units: list[_Approximate], state: dict[str, np.ndarray]
     ) -> None:
         """A sample whose units are not what the program says is not certain."""
         totals: dict[str, np.ndarray] = {}
@@ -247,16 +247,16 @@ class Ledger:
         """Whether the network shows what the exact run shows: bool [batch]."""
         if isinstance(item, ShownPointer):
             logit = _sum([self._pointer_unit(unit) for unit in item.units])
-            return _is_ahead(logit, exact.astype(int)).all(1)
+            return _all(_is_ahead(logit, exact.astype(int)))
         forms = [self._shown_form(form) for form in item.forms]
         value, error = forms[0]
         match item.feature.kind:
             case Kind.SCALAR:
                 self._feed_back(item, error)
-                return (error < _TOLERANCE).all(1)
+                return _all(error < _TOLERANCE)
             case Kind.MASK:
                 self._feed_back(item, np.exp(-_HINT_SHARPNESS * np.maximum(0.0, 0.5 - error)))
-                return (error < 0.5).all(1)
+                return _all(error < 0.5)
             case Kind.MASK_ONE:
                 ahead = _is_ahead(
                     _Approximate(value[:, None], error[:, None]), exact.argmax(-1)[:, None]
@@ -265,11 +265,11 @@ class Ledger:
                 gap = second[:, -1] - second[:, 0] - 2 * error.max(-1)
                 soft = np.exp(-_HINT_SHARPNESS * np.maximum(gap, 0.0))
                 self._feed_back(item, np.broadcast_to(soft[:, None], value.shape))
-                return ahead.all(1)
+                return _all(ahead)
         stacked = _Approximate(
             np.stack([form.value for form in forms], -1), np.stack([f.error for f in forms], -1)
         )
-        return _is_ahead(stacked, exact.argmax(-1)).all(1)
+        return _all(_is_ahead(stacked, exact.argmax(-1)))
 
     def _feed_back(self, item: ShownForms, error: np.ndarray) -> None:
         silent = np.exp(-FLOAT32.silence)
@@ -324,9 +324,9 @@ def _sum(parts: list[_Approximate]) -> _Approximate:
 
 def _pair_sum(parts: list[_Approximate]) -> _Approximate:
     """The same for pairs of nodes, without the search for grids."""
-    total, error = (sum(arrays) for arrays in zip(*parts, strict=True))
     if len(parts) == 1:
         return parts[0]
+    total, error = (np.asarray(sum(arrays)) for arrays in zip(*parts, strict=True))
     size = np.abs(total) if len(parts) == 2 else sum(np.abs(part.value) for part in parts)
     roundings = FLOAT32.rounding * (len(parts) - 1) * (size + error)
     return _Approximate(total, error + roundings)
@@ -377,7 +377,7 @@ def _arrived(
         return parts
     candidates = [] if of_nodes is None else [_Approximate(*(a[rows[0]] for a in of_nodes))]
     candidates += [_Approximate(*(array[rows] for array in edge)) for edge in of_edges]
-    total = sum(part.value[rows] for part in parts)
+    total = np.asarray(sum(part.value[rows] for part in parts))
     difference = np.abs(sum(c.value for c in candidates) - total[:, None])
     difference = difference + sum(c.error for c in candidates)
     plausible = np.where(weights > 0, difference, 0.0)
@@ -395,4 +395,9 @@ def _is_ahead(logit: _Approximate, winner: np.ndarray) -> np.ndarray:
     best, off = (np.take_along_axis(array, winner, -1) for array in logit)
     behind = best - logit.value > off + logit.error
     np.put_along_axis(behind, winner, True, -1)
-    return behind.all(-1)
+    return _all(behind)
+
+
+def _all(truths: np.ndarray) -> np.ndarray:
+    """Over the last axis."""
+    return np.asarray(truths.all(-1))

@@ -1,0 +1,17 @@
+"""How far what a subject does is from the algorithm, and a verdict.
+
+from algoscope import measures
+
+measures.judge(network, task="bfs").word           # runs, shortcut, fails or undecided
+measures.judge(lambda batch: recording, task="bfs")  # any model that gives recordings
+
+One module a subject: `internal` (attention), `external` (traces), `probes` (hidden states),
+`counterfactual` and `interchange` (interventions), `nulls` (what the numbers are worth), `across`
+(many solutions), `landscape` (the loss around one). They are pure functions of recordings.
+"""
+
+from algoscope.measures.evidence import Evidence, Subject
+from algoscope.measures.references import NoReferenceError
+from algoscope.measures.verdict import Judgement, judge
+
+__all__ = ["Evidence", "Judgement", "NoReferenceError", "Subject", "judge"]

@@ -1,0 +1,306 @@
+"""Counterfactuals: change a problem, and see whether the subject changes as the algorithm does.
+
+    used      a change that the algorithm's trace answers to: an edge taken away, a key changed
+    unused    a change of the same sort that the algorithm does not notice
+    flips     two problems that differ in one number by a hair (2e-4 … 8e-4), half of it on either
+              side of the point at which the algorithm's answer changes. A subject that compares by
+              almost the right thing fails here.
+
+Which change is which is not guessed: the algorithm is run on the changed problem. Its own change is
+the standard:
+
+    effect    of all entries of trace and answer that change, in the algorithm's or in the subject's
+              account, the share in which the subject says what the algorithm says  (used)
+    still     the share of problems in whose account nothing changes                (unused)
+    flips     of all pairs, the share in which the subject has all answers right that differ, in
+              both problems; or reads the same as a reference in both, in all decisive rows in
+              which that reads somebody else
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.measures.internal import best_heads
+from algoscope.measures.problems import Problem, part, problems_of, traced
+from algoscope.measures.references import Reference
+from algoscope.recording import Recording
+from algoscope.tasks import Batch, Feature, Kind, Stage
+
+_TRIES = 12
+_LEAST_WEIGHT, _LARGEST = 1 / 31, 1.0
+_NUMBER_MARGIN = 0.05
+_HAIR = (2e-4, 8e-4)
+_BISECTIONS = 24
+
+
+class Changed(NamedTuple):
+    """Problems before and after a change, sample by sample."""
+
+    before: Batch
+    after: Batch
+    samples: np.ndarray
+    """Which samples of the given batch these are."""
+
+
+class Response(NamedTuple):
+    effect: float
+    entries: int
+    still: float
+    problems: int
+
+
+class FlipResponse(NamedTuple):
+    """Shares of the pairs of problems; NaN where nothing can be counted."""
+
+    answers: float
+    """All answers that differ are right in both."""
+    reads: float
+    """In all decisive rows in which the reference reads somebody else, the subject's best heads
+    read the same in both."""
+    followed: float
+    """One or the other: a soft attention mixes two close senders and names neither, though it ranks
+    them right; a decoder may compare what no attention does."""
+    pairs: int
+
+
+def can_change(batch: Batch) -> bool:
+    """Whether there are changes for this task: its problems have edges or keys."""
+    return _changeable(batch) is not None
+
+
+def changes(batch: Batch, seed: int) -> tuple[Changed, Changed]:
+    """For each problem a change that the algorithm answers to, and one that it does not notice;
+    problems for which none of twelve tries is of the sort are left out."""
+    _check_changeable(batch)
+    random = np.random.default_rng(seed)
+    found: dict[bool, dict[int, Problem]] = {True: {}, False: {}}
+    originals = problems_of(batch)
+    for _ in range(_TRIES):
+        tried = [_change(batch, p, sample, random) for sample, p in enumerate(originals)]
+        possible = [sample for sample, problem in enumerate(tried) if problem is not None]
+        if not possible:
+            break
+        after = traced(batch, [tried[sample] for sample in possible])  # pyright: ignore
+        noticed = _noticed(part(batch, np.array(possible)), after)
+        for sample, seen in zip(possible, noticed, strict=True):
+            found[bool(seen)].setdefault(sample, tried[sample])  # pyright: ignore
+    return tuple(_changed(batch, found[used]) for used in (True, False))  # pyright: ignore
+
+
+def has_flips(batch: Batch) -> bool:
+    """Whether problems of this task hold numbers that can be changed by a hair."""
+    name = _changeable(batch)
+    return name is not None and not next(f for f in batch.features if f.name == name).whole
+
+
+def flips(batch: Batch, seed: int) -> Changed:
+    """Pairs of problems on either side of a change of the algorithm's answer, by bisection."""
+    name = _changeable(batch)
+    if name is None or not has_flips(batch):
+        raise ValueError(
+            f"task: got {batch.task.name}, whose problems have no numbers to change by a hair; "
+            "counterfactual.changes works for every graph"
+        )
+    random = np.random.default_rng(seed)
+    originals = problems_of(batch)
+    ends: dict[int, tuple[tuple[int, ...], float]] = {}
+    for _ in range(_TRIES):
+        entries = [_entry(name, p, random) for p in originals]
+        ways = random.uniform(_LEAST_WEIGHT, _LARGEST, len(originals))
+        tried = [_set(name, p, e, w) for p, e, w in zip(originals, entries, ways, strict=True)]
+        differs = _answers_differ(batch, traced(batch, tried))
+        for sample in np.flatnonzero(differs):
+            ends.setdefault(int(sample), (entries[sample], float(ways[sample])))
+    samples = np.array(sorted(ends), int)
+    if not len(samples):
+        return Changed(part(batch, samples), part(batch, samples), samples)
+    chosen = [originals[s] for s in samples]
+    entries = [ends[s][0] for s in samples]
+    near = np.array([p[name][e] for p, e in zip(chosen, entries, strict=True)])
+    far = np.array([ends[s][1] for s in samples])
+    first = part(batch, samples)
+
+    def at(values: np.ndarray) -> Batch:
+        return traced(
+            batch, [_set(name, p, e, v) for p, e, v in zip(chosen, entries, values, strict=True)]
+        )
+
+    for _ in range(_BISECTIONS):
+        middle = (near + far) / 2
+        beyond = _answers_differ(first, at(middle))
+        near, far = np.where(beyond, near, middle), np.where(beyond, middle, far)
+    least, most = np.log(_HAIR)
+    away = np.exp(random.uniform(least, most, len(samples))) / 2 * np.sign(far - near)
+    before, after = at(near - away), at(far + away)
+    good = ~_answers_differ(first, before) & _answers_differ(first, after)
+    return Changed(part(before, good), part(after, good), samples[good])
+
+
+def response(
+    used: tuple[Changed, Recording, Recording], unused: tuple[Changed, Recording, Recording]
+) -> Response:
+    """Each a change with what the subject did before and after it."""
+    right = total = 0
+    for own_before, own_after, before, after, valid in _entries(*used):
+        differs = ~_same(own_before, own_after) | ~_same(before, after)
+        differs &= valid
+        right += int((differs & _same(own_after, after)).sum())
+        total += int(differs.sum())
+    calm = np.ones(len(unused[0].before), bool)
+    for own_before, own_after, _, _, valid in _entries(*unused):
+        calm &= (_same(own_before, own_after) | ~valid).reshape(len(calm), -1).all(-1)
+    return Response(
+        right / total if total else float("nan"),
+        total,
+        float(calm.mean()) if len(calm) else float("nan"),
+        len(calm),
+    )
+
+
+def flip_response(
+    changed: Changed,
+    subject: tuple[Recording, Recording],
+    references: tuple[Reference, Reference],
+) -> FlipResponse:
+    answered = np.ones(len(changed.before), bool)
+    for feature in changed.before.at(Stage.OUTPUT):
+        truths = [_as_entries(feature, b.outputs[feature.name]) for b in changed[:2]]
+        own = [_as_entries(feature, r.outputs[feature.name]) for r in subject]
+        hits = (own[0] == truths[0]) & (own[1] == truths[1]) | (truths[0] == truths[1])
+        answered &= hits.reshape(len(answered), -1).all(-1)
+    choices = [reference.choices for reference in references]
+    steps = min(c.shape[1] for c in choices)
+    decisive = np.logical_or(*(r.decisive[:, :steps] for r in references))
+    differs = (choices[0][:, :steps] != choices[1][:, :steps]) & decisive
+    for reference in references:
+        differs &= reference.recording.valid[:, :steps, None, None]
+    both = np.ones_like(differs)
+    for recording, reference in zip(subject, references, strict=True):
+        attention = np.asarray(recording.attention)
+        read = attention[:, :steps, best_heads(attention, reference)].argmax(-1)
+        both &= read == reference.choices[:, :steps]
+    visible = differs.any((1, 2, 3))
+    seen = visible & (both | ~differs).all((1, 2, 3))
+    return FlipResponse(
+        _mean(answered), _mean(seen[visible]), _mean(answered | seen), len(answered)
+    )
+
+
+def _mean(right: np.ndarray) -> float:
+    return float(right.mean()) if right.size else float("nan")
+
+
+def _entries(changed: Changed, own_before: Recording, own_after: Recording):
+    """All hints and outputs: what the subject and the algorithm say before and after, and which
+    entries count."""
+    before, after = changed.before, changed.after
+    lengths = np.minimum(before.lengths, after.lengths)
+    for feature in before.at(Stage.HINT):
+        if feature.name not in own_before.hints:
+            continue
+        truths = [_as_entries(feature, b.hints[feature.name][:, 1:]) for b in (before, after)]
+        owns = [_as_entries(feature, r.hints[feature.name]) for r in (own_before, own_after)]
+        steps = min(values.shape[1] for values in truths + owns)
+        valid = np.arange(1, steps + 1) < lengths[:, None]
+        cut = [values[:, :steps] for values in owns + truths]
+        yield (
+            *cut,
+            np.broadcast_to(valid.reshape(valid.shape + (1,) * (cut[0].ndim - 2)), cut[0].shape),
+        )
+    for feature in before.at(Stage.OUTPUT):
+        truths = [_as_entries(feature, b.outputs[feature.name]) for b in (before, after)]
+        owns = [_as_entries(feature, r.outputs[feature.name]) for r in (own_before, own_after)]
+        yield *owns, *truths, np.ones(truths[0].shape, bool)
+
+
+def _as_entries(feature: Feature, values) -> np.ndarray:
+    values = np.asarray(values, float)
+    return values.argmax(-1).astype(float) if feature.one_hot else values
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.abs(one - other) <= _NUMBER_MARGIN
+
+
+def _changeable(batch: Batch) -> str | None:
+    return next((name for name in ("A", "key") if name in batch.task.problem), None)
+
+
+def _check_changeable(batch: Batch) -> None:
+    if not can_change(batch):
+        raise ValueError(
+            f"task: got {batch.task.name}, needed one whose problems have edges (A) or keys (key)"
+        )
+
+
+def _edges(A: np.ndarray) -> np.ndarray:
+    return np.argwhere((A > 0) & ~np.eye(len(A), dtype=bool))
+
+
+def _entry(name: str, problem: Problem, random: np.random.Generator) -> tuple[int, ...]:
+    """A random edge that is there, or a random key."""
+    if name == "key":
+        return (int(random.integers(len(problem["key"]))),)
+    edges = _edges(problem["A"])
+    return tuple(int(i) for i in edges[random.integers(len(edges))]) if len(edges) else (0, 0)
+
+
+def _set(name: str, problem: Problem, entry: tuple[int, ...], value: float) -> Problem:
+    """The problem with another value there; in both directions of an undirected graph."""
+    values = problem[name].copy()
+    mirrored = values.ndim == 2 and np.array_equal(values, values.T)
+    values[entry] = value
+    if mirrored:
+        values[entry[::-1]] = value
+    return problem | {name: values}
+
+
+def _change(
+    batch: Batch, problem: Problem, sample: int, random: np.random.Generator
+) -> Problem | None:
+    """An edge taken away, of those that answers or hints point along every other time; or another
+    key."""
+    if "A" not in problem:
+        return _set("key", problem, _entry("key", problem, random), random.uniform())
+    edges = _edges(problem["A"])
+    if not len(edges):
+        return None
+    pointed = [
+        (int(target), node)
+        for feature in batch.at(Stage.OUTPUT)
+        if feature.kind is Kind.POINTER and batch.outputs[feature.name].ndim == 2
+        for node, target in enumerate(batch.outputs[feature.name][sample])
+        if target != node and problem["A"][int(target), node] > 0
+    ]
+    if pointed and random.uniform() < 0.5:
+        return _set("A", problem, pointed[random.integers(len(pointed))], 0.0)
+    return _set("A", problem, tuple(edges[random.integers(len(edges))]), 0.0)
+
+
+def _noticed(before: Batch, after: Batch) -> np.ndarray:
+    """Whether the algorithm's account of a problem is another: bool [batch]."""
+    noticed = (before.lengths != after.lengths) | _answers_differ(before, after)
+    for name, hint in before.hints.items():
+        steps = min(hint.shape[1], after.hints[name].shape[1])
+        valid = np.arange(steps) < np.minimum(before.lengths, after.lengths)[:, None]
+        differs = np.abs(hint[:, :steps].astype(float) - after.hints[name][:, :steps]) > 1e-9
+        noticed |= (differs.reshape(*differs.shape[:2], -1).any(-1) & valid).any(-1)
+    return noticed
+
+
+def _answers_differ(before: Batch, after: Batch) -> np.ndarray:
+    return np.any(
+        [
+            (np.asarray(before.outputs[n]) != after.outputs[n]).reshape(len(before), -1).any(-1)
+            for n in before.outputs
+        ],
+        axis=0,
+    )
+
+
+def _changed(batch: Batch, found: dict[int, Problem]) -> Changed:
+    samples = np.array(sorted(found), int)
+    if not len(samples):
+        return Changed(part(batch, samples), part(batch, samples), samples)
+    return Changed(part(batch, samples), traced(batch, [found[s] for s in samples]), samples)

@@ -1,0 +1,81 @@
+"""The problems on which a subject is examined: one batch of small and one of large problems.
+
+Small problems come in parts: plain ones as CLRS-30 draws them, the same changed (`counterfactual`),
+their partners (`interchange`), and *deep* ones, long narrow grids, on which a search takes many
+more steps than on the dense graphs of training. All parts are one batch, so that a subject runs
+twice.
+"""
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from algoscope import tasks
+from algoscope.measures import counterfactual
+from algoscope.measures.counterfactual import Changed
+from algoscope.measures.interchange import partners
+from algoscope.measures.problems import joined, part
+from algoscope.measures.references import Reference, reference_class
+from algoscope.tasks import Batch
+
+SMALL, LARGE = 16, 64
+_DEEP = {"family": "grid", "columns": 2}
+_DEEP_WEIGHTS = {"low": 0.0, "high": 0.5}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Examination:
+    small: Batch
+    large: Batch
+    parts: dict[str, slice]
+    """Which samples of the small batch are what: plain, partners, used, unused, deep, near, far."""
+    used: Changed | None
+    unused: Changed | None
+    flips: Changed | None
+
+    def batch(self, name: str) -> Batch:
+        return part(self.small, self.parts[name])
+
+    @functools.cached_property
+    def references(self) -> list[Reference]:
+        """The class on the small batch."""
+        return reference_class(self.small)
+
+    @functools.cached_property
+    def large_references(self) -> list[Reference]:
+        return reference_class(self.large)
+
+
+@functools.cache
+def examination(
+    task: str, seed: int = 0, small_count: int = 32, large_count: int = 16
+) -> Examination:
+    """Problems of the task, always the same for the same numbers."""
+    plain = tasks.sample(task, SMALL, small_count, seed)
+    batches = {"plain": plain, "partners": partners(plain)}
+    used = unused = flips = None
+    if counterfactual.can_change(plain):
+        used, unused = counterfactual.changes(plain, seed)
+        batches |= {"used": used.after, "unused": unused.after}
+    if counterfactual.has_flips(plain):
+        flips = counterfactual.flips(plain, seed)
+        batches |= {"near": flips.before, "far": flips.after}
+    options = tasks.get(task).options
+    if "family" in options:
+        weights = {name: v for name, v in _DEEP_WEIGHTS.items() if name in options}
+        batches["deep"] = tasks.sample(task, SMALL, small_count, seed, **_DEEP, **weights)
+    batches = {name: batch for name, batch in batches.items() if len(batch)}
+    ends = np.cumsum([0, *(len(batch) for batch in batches.values())])
+    parts = {
+        name: slice(int(start), int(end))
+        for name, start, end in zip(batches, ends[:-1], ends[1:], strict=True)
+    }
+    return Examination(
+        joined(list(batches.values())),
+        tasks.sample(task, LARGE, large_count, seed),
+        parts,
+        used,
+        unused,
+        flips,
+    )

@@ -1,0 +1,135 @@
+"""External faithfulness: how much of the algorithm's trace a subject predicts.
+
+    eq25         the share of entries within the margin, averaged over steps (Mind The Gap eq. 25);
+                 margins .5 for numbers, .1 for masks, 1e-6 for classes
+    exact_steps  the share of steps at which every entry is within the margin
+    moves        the share of *moves* that are right: entries that the algorithm changes in a step,
+                 or that the subject says it changes. Most entries of a trace stand still, and a
+                 subject that says nothing ever happens predicts most of eq25.
+
+A number's move is right if it is within .05 of the new value, and nearer to it than to the old one.
+Each sample has its own number of steps; padding counts nowhere. A sample of a single step has no
+predicted trace and does not count.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.recording import Recording
+from algoscope.tasks import Batch, Feature, Kind, Stage
+
+MARGINS = {Kind.SCALAR: 0.5, Kind.MASK: 0.1}
+_CLASS_MARGIN = 1e-6
+_NUMBER_MARGIN = 0.05
+_STANDS = 1e-6
+
+
+class Faithfulness(NamedTuple):
+    """Of one hint; NaN where nothing counts."""
+
+    eq25: float
+    exact_steps: float
+    moves: float
+    moves_counted: int
+    eq25_per_step: np.ndarray
+    """Over the samples that have come so far: [step]"""
+
+
+class External(NamedTuple):
+    by_hint: dict[str, Faithfulness]
+    eq25: float
+    """The mean over hints."""
+    exact_steps: float
+    """The share of steps at which every entry of every hint is within the margin."""
+    moves: float
+    """Over the moves of all hints."""
+    moves_per_sample: np.ndarray
+    """Right moves and all moves of each sample: int [batch, 2]"""
+
+
+def external_faithfulness(subject: Recording, batch: Batch) -> External:
+    """How much of the batch's trace the subject's hints are."""
+    features = [f for f in batch.at(Stage.HINT) if f.name in subject.hints]
+    if not features:
+        wanted = ", ".join(f.name for f in batch.at(Stage.HINT))
+        raise ValueError(
+            f"recording: got no hints, needed some of {wanted}; a subject that predicts no trace "
+            "can be judged by attention, probes and outputs alone"
+        )
+    valid = _valid(batch)
+    exact: np.ndarray = valid.copy()
+    by_hint, moves = {}, np.zeros((len(batch), 2), int)
+    for feature in features:
+        own, truth = values(feature, subject, batch)
+        right = flat(np.abs(own - truth[:, 1:]) <= MARGINS.get(feature.kind, _CLASS_MARGIN))
+        exact = exact & np.all(right, -1)
+        counted = moves_of(feature, own, truth, valid)
+        moves += counted
+        per_step = right.mean(-1)
+        by_hint[feature.name] = Faithfulness(
+            _mean(per_step[valid]),
+            _mean(np.all(right, -1)[valid]),
+            share(counted),
+            int(counted[:, 1].sum()),
+            np.array([_mean(per_step[:, t][valid[:, t]]) for t in range(valid.shape[1])]),
+        )
+    return External(
+        by_hint,
+        float(np.mean([f.eq25 for f in by_hint.values()])),
+        _mean(exact[valid]),
+        share(moves),
+        moves,
+    )
+
+
+def values(feature: Feature, subject: Recording, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    """What was said and what is true, [batch, step, …] and [batch, time, …], one number an entry;
+    of a one-hot feature its index."""
+    own = np.asarray(subject.hints[feature.name], float)
+    truth = np.asarray(batch.hints[feature.name], float)
+    if feature.one_hot:
+        own, truth = own.argmax(-1).astype(float), truth.argmax(-1).astype(float)
+    return own[:, : truth.shape[1] - 1], truth
+
+
+def moves_of(feature: Feature, own: np.ndarray, truth: np.ndarray, valid: np.ndarray) -> np.ndarray:
+    """Right moves and all moves of each sample: int [batch, 2]. The subject moves where what it
+    says differs from what is true before the step."""
+    before, after = truth[:, :-1], truth[:, 1:]
+    way = np.abs(after - before)
+    margin = np.full(way.shape, _STANDS)
+    if feature.kind is Kind.SCALAR:
+        margin = np.where(way > _STANDS, np.minimum(_NUMBER_MARGIN, way / 2), _NUMBER_MARGIN)
+    moved = (way > _STANDS) | (np.abs(own - before) > margin)
+    moved &= valid.reshape(valid.shape + (1,) * (moved.ndim - 2))
+    right = moved & (np.abs(own - after) <= margin)
+    return np.stack([flat(right).sum((1, 2)), flat(moved).sum((1, 2))], -1)
+
+
+def share(counted: np.ndarray) -> float:
+    """The share of the first column in the second, over all samples."""
+    right, total = counted.sum(0)
+    return float(right / total) if total else float("nan")
+
+
+def share_without_worst(counted: np.ndarray, tenths: int = 1) -> float:
+    """The same without the samples, so many tenths of all, in which it is least: a trace that has
+    left the algorithm's at one close call is wrong from there on, and may be one in a hundred."""
+    counted = counted[counted[:, 1] > 0]
+    order = np.argsort(counted[:, 0] / np.maximum(counted[:, 1], 1), kind="stable")
+    return share(counted[order[len(order) * tenths // 10 :]])
+
+
+def flat(entries: np.ndarray) -> np.ndarray:
+    """[batch, step, …] -> [batch, step, entry]"""
+    return entries.reshape(*entries.shape[:2], -1)
+
+
+def _valid(batch: Batch) -> np.ndarray:
+    steps = next(iter(batch.hints.values())).shape[1] - 1
+    return np.arange(1, steps + 1) < batch.lengths[:, None]
+
+
+def _mean(numbers: np.ndarray) -> float:
+    return float(numbers.mean()) if numbers.size else float("nan")

@@ -1,0 +1,169 @@
+"""Interchange interventions (Geiger et al., 2021): the field's causal test of a mechanism.
+
+Run problems A and B up to a step, put state of B into A, and go on with A. If the subject runs a
+program, the same exchange in the program tells what happens next.
+
+B is the problem after A in the batch, with A's source, since who is the source is no state; the two
+steps are drawn independently.
+
+    state      the whole state of all nodes: hidden states, and the hints read back
+    variables  one variable of the program at a time: of the hidden state the direction in which a
+               linear probe reads the variable, and the hints that show it
+
+The score is the share of hint entries in which the subject goes on as the program does, over the
+entries of the next two steps that the exchange changes in the program's or in the subject's
+account. Exchanges after which the program breaks a promise are left out.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from algoscope import networks
+from algoscope.measures.probes import fit_line
+from algoscope.measures.problems import problems_of, traced
+from algoscope.measures.references import Reference
+from algoscope.networks import Network, Start
+from algoscope.programs.exchanging import Continuation, hints_that_show, interpret_from
+from algoscope.recording import Recording
+from algoscope.tasks import Batch, Kind, Stage
+
+_STEPS = 2
+_NUMBER_MARGIN = 0.05
+
+
+class Interchange(NamedTuple):
+    state: float
+    state_entries: int
+    variables: dict[str, float]
+    """By variable of the reference; NaN where exchanging it changes nothing."""
+    problems: int
+
+
+class Run(NamedTuple):
+    """What subject and reference did on the same batch."""
+
+    batch: Batch
+    recording: Recording
+    reference: Reference
+
+
+def partners(batch: Batch) -> Batch:
+    """Each problem's B."""
+    problems = problems_of(batch)
+    others = problems[1:] + problems[:1]
+    kept = [name for name in ("s",) if name in batch.task.problem]
+    return traced(
+        batch,
+        [other | {n: own[n] for n in kept} for own, other in zip(problems, others, strict=True)],
+    )
+
+
+def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
+    """Exchanges from the runs on the partners b into the runs a."""
+    random = np.random.default_rng(seed)
+    steps = [_steps(run.batch, random) for run in (a, b)]
+    usable = np.minimum(a.batch.lengths, b.batch.lengths) >= 2
+    samples = np.arange(len(a.batch))
+    program = a.reference.program
+    names = [v.name for v in program.variables]
+    states, others = (
+        np.asarray(run.reference.recording.hidden)[samples, step]
+        for run, step in zip((a, b), steps, strict=True)
+    )
+    start, other_start = (
+        networks.state_after(network, run.recording, step)
+        for run, step in zip((a, b), steps, strict=True)
+    )
+    short = _shortened(a.batch)
+
+    def of_program(state: np.ndarray) -> Continuation:
+        by_name = dict(zip(names, np.moveaxis(state, -1, 0), strict=True))
+        return interpret_from(program, short, by_name, _STEPS)
+
+    def of_subject(begin: Start) -> dict[str, np.ndarray]:
+        run = networks.run_from(network, short, begin)
+        return {name: np.asarray(hint) for name, hint in run.hints.items()}
+
+    def score(expected: Continuation, begin: Start) -> tuple[float, int]:
+        return _score(short, (own, expected), (subject, of_subject(begin)), usable)
+
+    own, subject = of_program(states), of_subject(start)
+    whole = score(of_program(others), other_start)
+    variables = {}
+    for index, name in enumerate(names):
+        mixed = states.copy()
+        mixed[..., index] = others[..., index]
+        expected = of_program(mixed)
+        begin = _with_variable(network, a, index, start, other_start, expected.shown)
+        variables[name] = score(expected, begin)[0]
+    return Interchange(*whole, variables, int(usable.sum()))
+
+
+def _steps(batch: Batch, random: np.random.Generator) -> np.ndarray:
+    """A step of each sample, not its last if it has several."""
+    return random.integers(0, np.maximum(batch.lengths - 3, 0) + 1)
+
+
+def _shortened(batch: Batch) -> Batch:
+    """The batch with as many steps as are taken after the exchange."""
+    hints = {name: hint[:, : _STEPS + 1] for name, hint in batch.hints.items()}
+    times = next(iter(hints.values())).shape[1]
+    if times <= _STEPS:
+        hints = {
+            n: np.concatenate([h, *[h[:, -1:]] * (_STEPS + 1 - times)], 1) for n, h in hints.items()
+        }
+    lengths = np.full(len(batch), _STEPS + 1)
+    return Batch(batch.task, batch.inputs, hints, batch.outputs, lengths, batch.features)
+
+
+def _with_variable(
+    network: Network,
+    run: Run,
+    index: int,
+    start: Start,
+    other: Start,
+    shown: dict[str, np.ndarray],
+) -> Start:
+    """A's state with one variable of B: along the probe's direction w in standardised units z,
+    z_A + w (w · (z_B - z_A)) / |w|²."""
+    program, valid = run.reference.program, run.recording.valid
+    hidden = np.asarray(run.recording.hidden, float)[valid]
+    target = np.asarray(run.reference.recording.hidden)[valid][..., index]
+    line = fit_line(hidden.reshape(-1, hidden.shape[-1]), target.reshape(-1, 1))
+    direction = line.weights[:, 0]
+    spread = np.where(np.isfinite(line.spread), line.spread, 0.0)
+    difference = (np.asarray(other.hidden, float) - np.asarray(start.hidden, float)) / line.spread
+    along = difference @ direction / max(direction @ direction, 1e-24)
+    moved = np.asarray(start.hidden, float) + along[..., None] * direction * spread
+    hints = dict(start.hints)
+    for name in hints_that_show(program, program.variables[index].name):
+        if name in hints:
+            hints[name] = jnp.asarray(
+                networks.read_as(network, name, shown[name]), hints[name].dtype
+            )
+    return Start(jnp.asarray(moved, start.hidden.dtype), hints)
+
+
+def _score(
+    batch: Batch,
+    program: tuple[Continuation, Continuation],
+    subject: tuple[dict[str, np.ndarray], dict[str, np.ndarray]],
+    usable: np.ndarray,
+) -> tuple[float, int]:
+    usable = usable & program[0].kept & program[1].kept
+    right = total = 0
+    for feature in batch.at(Stage.HINT):
+        if feature.name not in subject[0]:
+            continue
+        values = [np.asarray(v[feature.name], float)[usable, :_STEPS] for v in
+                  (program[0].hints, program[1].hints, *subject)]  # fmt: skip
+        if feature.one_hot:
+            values = [v.argmax(-1) for v in values]
+        margin = _NUMBER_MARGIN if feature.kind is Kind.SCALAR else 0.5
+        before, after, own_before, own_after = values
+        changed = (np.abs(before - after) > margin) | (np.abs(own_before - own_after) > margin)
+        right += int((changed & (np.abs(own_after - after) <= margin)).sum())
+        total += int(changed.sum())
+    return (right / total if total else float("nan")), total

@@ -1,0 +1,94 @@
+"""References: recordings that are known to be the algorithm, in classes.
+
+Exact programs are not unique: they differ in what a node reads when it does not matter. So a
+subject is compared with each program of the task's class, and where it matters: in *decisive* rows.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from algoscope import programs
+from algoscope.programs import GraphProgram, Role
+from algoscope.programs.interpreter import interpret
+from algoscope.recording import Recording
+from algoscope.tasks import Batch, Location, Stage
+
+
+class NoReferenceError(ValueError):
+    """The task has no program in the library."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Reference:
+    program: GraphProgram
+    recording: Recording
+    """What the program does, interpreted: attention is one-hot, hidden states are its variables."""
+    decisive: np.ndarray
+    """The rows of attention in which something is decided: those of a selection that a variable is
+    updated from, where that variable changes. bool [batch, step, head, receiver]"""
+
+    @property
+    def name(self) -> str:
+        return self.program.name
+
+    @property
+    def choices(self) -> np.ndarray:
+        """Whom each node reads: int [batch, step, head, receiver]."""
+        return np.argmax(np.asarray(self.recording.attention), -1)
+
+
+def reference_class(batch: Batch) -> list[Reference]:
+    """The recording of each of the task's exact programs on the batch."""
+    found = programs.of_task(batch.task.name, Role.REFERENCE)
+    if not found:
+        with_some = sorted({programs.get(name).task for name in programs.names()})
+        raise NoReferenceError(
+            f"task: got {batch.task.name}, for which the library has no exact program; there are "
+            f"references for {', '.join(with_some)}. External faithfulness, probes and "
+            "counterfactuals need none: measures.external, measures.probes, measures.counterfactual"
+        )
+    return [reference(program, batch) for program in found]
+
+
+def reference(program: GraphProgram, batch: Batch) -> Reference:
+    recording = interpret(program, batch)
+    return Reference(program, recording, _decisive(program, recording))
+
+
+def _decisive(program: GraphProgram, recording: Recording) -> np.ndarray:
+    state = np.asarray(recording.hidden)
+    before = np.concatenate([np.zeros_like(state[:, :1]), state[:, :-1]], 1)
+    changed = dict(
+        zip((v.name for v in program.variables), np.moveaxis(state != before, -1, 0), strict=True)
+    )
+    rows = []
+    for round_ in program.rounds:
+        for selection in round_.selections:
+            readers = [
+                update.variable
+                for update in round_.updates
+                if any(
+                    atom.where.partition(".")[0] == selection.name
+                    for term in update.terms
+                    for form in (term.value, term.guard.unmet, term.guard.excess)
+                    for atom in form.terms
+                )
+            ]
+            rows.append(np.any([changed[name] for name in readers], axis=0))
+    return np.stack(rows, 2) & recording.valid[:, :, None, None]
+
+
+def unsettled(batch: Batch) -> np.ndarray:
+    """The rows of nodes for which the algorithm has still something to do: steps up to the last one
+    that changes a hint of the node. bool [batch, step, receiver]"""
+    nodes = batch.inputs["pos"].shape[1]
+    moving = np.zeros((*next(iter(batch.hints.values())).shape[:2], nodes), bool)[:, 1:]
+    valid = np.arange(1, moving.shape[1] + 1) < batch.lengths[:, None]
+    for feature in batch.at(Stage.HINT):
+        if feature.location is Location.NODE:
+            hint = batch.hints[feature.name]
+            change = hint[:, 1:] != hint[:, :-1]
+            moving |= change.reshape(*moving.shape, -1).any(-1)
+    moving &= valid[:, :, None]
+    return np.flip(np.logical_or.accumulate(np.flip(moving, 1), 1), 1)

@@ -1,0 +1,116 @@
+"""The verdict: one word for what the evidence says.
+
+    fails      the answers are wrong at both sizes
+    shortcut   the answers are right, and something contradicts the algorithm
+    runs       the answers are right, and everything agrees with the algorithm
+    undecided  neither, or something that is needed was not measured
+
+Ten numbers are tested, each against two thresholds (`THRESHOLDS`): the algorithm's from the one on,
+another mechanism's below the other. How they were fixed, and on what subjects the verdict was
+tested, is in docs/verdict.md.
+"""
+
+import math
+from typing import NamedTuple
+
+from algoscope import tasks
+from algoscope.measures.evidence import Evidence, Subject, gather
+from algoscope.measures.examination import examination
+from algoscope.measures.external import share_without_worst
+from algoscope.networks import Network
+
+RUNS, SHORTCUT, FAILS, UNDECIDED = "runs", "shortcut", "fails", "undecided"
+SOLVES = 0.9
+"""Answers are right from this score on, at either size."""
+
+
+class Threshold(NamedTuple):
+    runs_from: float
+    shortcut_below: float
+
+
+THRESHOLDS = {
+    "moves_small": Threshold(0.98, 0.95),
+    "moves_large": Threshold(0.98, 0.95),
+    "moves_deep": Threshold(0.98, 0.95),
+    "reads_small": Threshold(0.95, 0.9),
+    "reads_large": Threshold(0.95, 0.9),
+    "reads_deep": Threshold(0.95, 0.9),
+    "effect": Threshold(0.95, 0.9),
+    "still": Threshold(0.95, 0.85),
+    "flips": Threshold(0.9, 0.85),
+    "interchange": Threshold(0.7, 0.6),
+}
+NEEDED = ("moves_small", "moves_large", "reads_small", "reads_large")
+
+
+class Judgement(NamedTuple):
+    word: str
+    reference: str
+    """The program of the class whose attention is nearest."""
+    reasons: list[str]
+    """For `runs`, none; else which numbers speak against it, or are missing."""
+    tested: dict[str, float]
+    evidence: Evidence
+
+
+def judge(subject: Subject, task: str, seed: int = 0) -> Judgement:
+    """Examines a network, or a function from batch to recording, and decides.
+
+    A function is judged without interchange, for which one has to go into a network.
+    """
+    if isinstance(subject, Network) and subject.features != tasks.get(task).features:
+        got = ", ".join(f.name for f in subject.features)
+        needed = ", ".join(f.name for f in tasks.get(task).features)
+        raise ValueError(
+            f"network: got one with the features {got}; needed those of {task}: {needed}"
+        )
+    evidence = gather(subject, examination(task, seed))
+    numbers = tested(evidence)
+    word, reasons = decide(evidence.accuracy, numbers)
+    return Judgement(word, evidence.nearest.reference, reasons, numbers, evidence)
+
+
+def tested(evidence: Evidence) -> dict[str, float]:
+    """The numbers that a verdict looks at, each from 0, against, to 1, for the algorithm; NaN where
+    one does not apply."""
+    none = float("nan")
+    moves = {
+        name: share_without_worst(external.moves_per_sample)
+        for name, external in evidence.external.items()
+    }
+    response, flips, exchange = evidence.response, evidence.flips, evidence.interchange
+    return {
+        "moves_small": moves.get("small", none),
+        "moves_large": moves.get("large", none),
+        "moves_deep": moves.get("deep", none),
+        "reads_small": evidence.reads["small"],
+        "reads_large": evidence.reads["large"],
+        "reads_deep": evidence.reads.get("deep", none),
+        "effect": response.effect if response else none,
+        "still": response.still if response else none,
+        "flips": flips.followed if flips else none,
+        "interchange": exchange.state if exchange else none,
+    }
+
+
+def decide(accuracy: dict[str, float], numbers: dict[str, float]) -> tuple[str, list[str]]:
+    """The word and its reasons, from the scores of the answers and the tested numbers."""
+    best = max(accuracy["small"], accuracy["large"])
+    if best < SOLVES:
+        return FAILS, [f"accuracy {best:.3f}, below {SOLVES}"]
+    measured = {name: value for name, value in numbers.items() if not math.isnan(value)}
+    against = [
+        f"{name} {value:.3f}, below {THRESHOLDS[name].shortcut_below:g}"
+        for name, value in measured.items()
+        if value < THRESHOLDS[name].shortcut_below
+    ]
+    if against:
+        return SHORTCUT, against
+    doubts = [f"{name} was not measured" for name in NEEDED if name not in measured]
+    doubts += [
+        f"{name} {value:.3f}, below {THRESHOLDS[name].runs_from:g}"
+        for name, value in measured.items()
+        if value < THRESHOLDS[name].runs_from
+    ]
+    return (UNDECIDED, doubts) if doubts else (RUNS, [])

@@ -1,0 +1,87 @@
+"""`algoscope gap`: does a trained network run the algorithm, or a shortcut?"""
+
+import dataclasses
+import json
+import pathlib
+from typing import TYPE_CHECKING
+
+import tyro
+
+from algoscope.verbs.printing import print_table
+
+if TYPE_CHECKING:
+    from algoscope.networks import Network
+
+_MOST_COLUMNS = 6
+
+
+@dataclasses.dataclass(frozen=True)
+class Gap:
+    """Measure the gap between networks and the algorithm, and give a verdict."""
+
+    path: tyro.conf.Positional[pathlib.Path]
+    """A run folder, whose seeds are all judged, or a .safetensors file of weights."""
+    task: str | None = None
+    """The task; needed where a run has several. Weights know theirs."""
+    seeds: tuple[int, ...] = ()
+    """Only these seeds of the run."""
+    problem_seed: int = 0
+    """Seed of the problems on which the networks are examined."""
+    json: bool = False
+    """Print JSON, with every measure, instead of a table."""
+
+    def run(self) -> None:
+        from algoscope.measures import judge, summary
+
+        task, networks = self._subjects()
+        judgements = {name: judge(n, task, self.problem_seed) for name, n in networks.items()}
+        if self.json:
+            found = {name: summary.as_json(of) for name, of in judgements.items()}
+            print(json.dumps({"task": task, "subjects": found}, indent=2))
+            return
+        if len(judgements) > _MOST_COLUMNS:
+            print_table(summary.seeds_table(task, judgements))
+        else:
+            print_table(summary.table(task, judgements))
+        for name, judgement in judgements.items():
+            reasons = f" ({'; '.join(judgement.reasons)})" if judgement.reasons else ""
+            what = f"runs {judgement.reference}" if judgement.word == "runs" else judgement.word
+            print(f"{name}: {what}{reasons}")
+
+    def _subjects(self) -> "tuple[str, dict[str, Network]]":
+        if self.path.suffix == ".safetensors":
+            return self._weights()
+        if not self.path.is_dir():
+            raise ValueError(
+                f"got {self.path}, needed a run folder or a .safetensors file of weights"
+            )
+        from algoscope import runs
+
+        run = runs.open(self.path)
+        if self.task is None and len(run.tasks) > 1:
+            raise ValueError(
+                f"--task: got none, needed one of {', '.join(run.tasks)}, for which the run's "
+                "networks were trained"
+            )
+        task = self.task or next(iter(run.tasks))
+        if task not in run.tasks:
+            raise ValueError(
+                f"--task: got {task}, needed one of {', '.join(run.tasks)}, for which the run's "
+                "networks were trained"
+            )
+        ensemble = run.ensemble(self.seeds or None)
+        members = {f"seed {s}": ensemble.member(k, task) for k, s in enumerate(ensemble.seeds)}
+        return task, members
+
+    def _weights(self) -> "tuple[str, dict[str, Network]]":
+        from algoscope import networks
+
+        if self.seeds:
+            raise ValueError(f"--seeds: got {self.seeds} with a file, which holds one network")
+        network, task = networks.load(self.path)
+        if self.task not in (None, task):
+            raise ValueError(
+                f"--task: got {self.task}, and {self.path} holds weights for {task}; leave it out, "
+                f"or give weights that were trained for {self.task}"
+            )
+        return task, {self.path.name: network}

@@ -1,0 +1,127 @@
+"""The verdict: its rules, and subjects without a network whose truth is known."""
+
+import dataclasses
+import json
+import math
+
+import jax
+import numpy as np
+import pytest
+from measures.conftest import interpreted
+
+from algoscope import measures, networks, tasks
+from algoscope.measures import summary
+from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide
+
+RIGHT = {"small": 1.0, "large": 1.0}
+PERFECT = dict.fromkeys(THRESHOLDS, 1.0)
+
+
+def test_everything_right_is_runs():
+    assert decide(RIGHT, PERFECT) == ("runs", [])
+
+
+def test_wrong_answers_at_both_sizes_fail_whatever_else_is_right():
+    below = SOLVES - 0.01
+    assert decide({"small": below, "large": 0.2}, PERFECT)[0] == "fails"
+    assert decide({"small": below, "large": 1.0}, PERFECT)[0] == "runs"
+
+
+@pytest.mark.parametrize("name", THRESHOLDS)
+def test_each_number_alone_can_contradict_or_cast_doubt(name):
+    runs_from, below = THRESHOLDS[name]
+    assert runs_from >= below
+    word, reasons = decide(RIGHT, PERFECT | {name: below - 0.01})
+    assert word == "shortcut"
+    assert reasons == [f"{name} {below - 0.01:.3f}, below {below:g}"]
+    between = (runs_from + below) / 2
+    assert decide(RIGHT, PERFECT | {name: between})[0] == "undecided"
+
+
+def test_what_does_not_apply_is_left_out_and_what_is_needed_is_missed():
+    none = float("nan")
+    assert decide(RIGHT, PERFECT | {"flips": none, "interchange": none})[0] == "runs"
+    word, reasons = decide(RIGHT, PERFECT | {"moves_small": none})
+    assert (word, reasons) == ("undecided", ["moves_small was not measured"])
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("bfs_locked", "runs"),
+        ("bfs_two_heads", "runs"),
+        ("bfs_two_hops", "shortcut"),
+        ("bfs_leaping", "shortcut"),
+        ("bfs_highest", "fails"),
+    ],
+)
+def test_known_mechanisms_of_bfs(name, word):
+    judgement = measures.judge(interpreted(name), "bfs")
+    assert judgement.word == word, judgement.reasons
+    assert judgement.evidence.interchange is None
+
+
+@pytest.mark.parametrize(
+    ("name", "word"), [("minimum_by_state", "runs"), ("minimum_at_once", "shortcut")]
+)
+def test_known_mechanisms_of_a_task_without_edges(name, word):
+    assert measures.judge(interpreted(name), "minimum").word == word
+
+
+def test_the_nearest_reference_is_named_and_the_class_is_at_distance_zero():
+    judgement = measures.judge(interpreted("bfs_self"), "bfs")
+    assert judgement.reference == "bfs_self"
+    assert judgement.evidence.nearest.eq24 == 0
+    assert {gap.reference for gap in judgement.evidence.internal} == {
+        "bfs",
+        "bfs_locked",
+        "bfs_self",
+    }
+
+
+def test_a_subject_without_hints_is_undecided():
+    def silent(batch):
+        return dataclasses.replace(interpreted("bfs")(batch), hints={})
+
+    judgement = measures.judge(silent, "bfs")
+    assert judgement.word == "undecided"
+    assert "moves_small was not measured" in judgement.reasons
+
+
+def test_a_judgement_as_json_and_as_a_table():
+    judgement = measures.judge(interpreted("bfs"), "bfs")
+    content = json.loads(json.dumps(summary.as_json(judgement), allow_nan=False))
+    assert content["verdict"] == "runs"
+    assert content["internal"]["bfs"]["eq24"] == 0
+    assert content["internal"]["bfs_locked"]["decisive"]["total_variation"] == 0
+    assert content["tested"]["flips"] is None
+    assert content["scaled_over_decisive_rows"]["uniform"]["l1"]["scaled"] == 1
+    table = summary.table("bfs", {"mine": judgement})
+    assert table.columns == ["", "mine", "runs from", "shortcut below"]
+    assert {len(row) for row in table.rows} == {4}
+    many = summary.seeds_table("bfs", {f"seed {k}": judgement for k in range(3)})
+    assert len(many.rows) == 3
+    assert many.rows[0][1] == "runs"
+
+
+def test_bad_subjects_are_refused_with_what_is_needed():
+    network = networks.build(
+        tasks.get("dfs"), networks.NetworkConfig(width=4), key=jax.random.key(0)
+    )
+    with pytest.raises(ValueError, match="needed those of bfs: pos, s, A, adj"):
+        measures.judge(network, "bfs")
+    with pytest.raises(measures.NoReferenceError, match="no exact program"):
+        measures.judge(interpreted("bfs"), "heapsort")
+
+    def other_batch(batch):
+        del batch
+        return interpreted("bfs")(tasks.sample("bfs", 4, 2))
+
+    with pytest.raises(ValueError, match="record both on one batch"):
+        measures.judge(other_batch, "bfs")
+
+
+def test_numbers_are_finite_where_they_apply():
+    tested = measures.judge(interpreted("bellman_ford_self"), "bellman_ford").tested
+    assert [name for name, value in tested.items() if math.isnan(value)] == ["interchange"]
+    assert np.min([v for v in tested.values() if not math.isnan(v)]) == 1

@@ -1,0 +1,96 @@
+"""`algoscope gap`, as a user calls it."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from algoscope import cli, networks, programs
+from algoscope.programs.compiler import compile_program
+from algoscope.runs import Metrics, folder
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    path = tmp_path_factory.mktemp("weights") / "bfs.safetensors"
+    networks.save(compile_program(programs.get("bfs")).network, path, "bfs")
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run folder with two seeds, of which one found BFS and one something else."""
+    members = [compile_program(programs.get(name)).network for name in ("bfs", "bfs_highest")]
+    config = {"tasks": ["bfs"], "first_seed": 4, "seeds": 2, "steps": 1}
+    started = folder.create(tmp_path_factory.mktemp("runs") / "two", config)
+    metrics = Metrics(np.zeros((1, 2, 1)), np.zeros(1, np.int32), np.zeros((1, 2, 1)))
+    return folder.finish(started, networks.Ensemble.of(members, "bfs", (4, 5)), metrics, {}).path
+
+
+@pytest.fixture
+def algoscope(monkeypatch, capsys):
+    def run(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["algoscope", *arguments])
+        cli.main()
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_compiled_bfs_runs_bfs(algoscope, weights):
+    """As JSON and as a table; every bar of a compiled network against its own reference."""
+    content = json.loads(algoscope("gap", str(weights), "--task", "bfs", "--json"))
+    (subject,) = content["subjects"].values()
+    assert subject["verdict"] == "runs"
+    assert subject["reference"] == "bfs"
+    assert subject["internal"]["bfs"]["eq24"] < 1e-6
+    assert subject["internal"]["bfs_locked"]["eq24"] > 0.01
+    assert subject["external"]["large"]["eq25"] == 1
+    assert subject["interchange"]["state"] == 1
+    assert subject["probes"]["same_size"] > subject["untrained_probes"]["same_size"] + 0.3
+    table = algoscope("gap", str(weights))
+    for row in (
+        "accuracy 16",
+        "accuracy 64",
+        "internal eq24",
+        "probes 64",
+        "effect",
+        "interchange",
+    ):
+        assert row in table
+    assert "bfs.safetensors: runs bfs" in table
+
+
+def test_every_seed_of_a_run_gets_its_word(algoscope, run):
+    table = algoscope("gap", str(run))
+    assert "seed 4: runs bfs" in table
+    assert "seed 5: fails (accuracy" in table
+    only = algoscope("gap", str(run), "--seeds", "5")
+    assert "seed 4" not in only
+    with pytest.raises(SystemExit) as exit_:
+        algoscope("gap", str(run), "--task", "dfs")
+    assert "--task: got dfs, needed one of bfs" in str(exit_.value.code)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--task", "dfs"), "holds weights for bfs"),
+        (("--seeds", "1"), "which holds one network"),
+    ],
+)
+def test_what_does_not_fit_the_weights_is_refused(algoscope, weights, arguments, message):
+    with pytest.raises(SystemExit) as exit_:
+        algoscope("gap", str(weights), *arguments)
+    assert message in str(exit_.value.code)
+
+
+def test_what_is_no_subject_is_refused(algoscope, tmp_path):
+    for path, message in (
+        (tmp_path / "nothing", "needed a run folder or a .safetensors file"),
+        (tmp_path, "needed one that holds a run.json"),
+    ):
+        with pytest.raises(SystemExit) as exit_:
+            algoscope("gap", str(path))
+        assert message in str(exit_.value.code)
