@@ -74,6 +74,7 @@ def parse(
             reader.read(statement)
         except _StopError as stop:
             reader.faults.append(stop.fault)
+            reader.passed_over(statement)
     reader.end_round()
     reader.check_completeness(len(text.splitlines()))
     if reader.faults:
@@ -137,8 +138,13 @@ class _Reader:
                 else:
                     self._derive(name, value)
             case ast.Assign(targets=targets, value=value):
+                if not all(isinstance(target, ast.Attribute) for target in targets):
+                    raise _StopError(statement, "needed one name, or hint.NAME and output.NAME")
                 for target in targets:
-                    self._show(target, value)
+                    try:
+                        self._show(target, value)
+                    except _StopError as stop:
+                        self.faults.append(stop.fault)
             case ast.Expr(value=ast.Name(id="then")):
                 self.end_round()
             case _:
@@ -146,6 +152,11 @@ class _Reader:
                     statement,
                     "needed `name: Type`, `name = …`, `hint.name = …`, `output.name = …` or `then`",
                 )
+
+    def passed_over(self, statement: ast.stmt) -> None:
+        """A variable whose update has a fault is not also one that is never updated."""
+        if isinstance(statement, ast.Assign):
+            self.updated |= {t.id for t in statement.targets if isinstance(t, ast.Name)}
 
     def _declare(self, statement, name, annotation):
         match annotation:
