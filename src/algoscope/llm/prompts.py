@@ -1,0 +1,322 @@
+"""Navigation as text: "Can you get to W from lobby?", with every mention of every node known.
+
+Items come in twins: the same maze in the same words, but the names of the goal and of its copy in
+the other component exchanged. One twin is answered Yes, the other No; both have the same length,
+and every node is mentioned equally often in both. Sentences are shuffled, so that no position is
+telling; `shuffled=False` writes them in order, as the case study does, and `Item.matched` says so.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.llm import mazes
+from algoscope.tasks.errors import unknown_name
+
+QUESTIONS = ("reach", "path", "next")
+
+
+class Form(NamedTuple):
+    """A surface form: what nodes are called and how edges are said."""
+
+    names: tuple[str, ...]
+    intro: str
+    one_way: str
+    both_ways: str
+    reach: str
+    path: str
+    next: str
+
+
+class Mention(NamedTuple):
+    node: int
+    start: int
+    """The characters [start, end) of the prompt."""
+    end: int
+    role: str
+    """"from" or "to" in the sentence of an edge; "goal" or "source" in the question."""
+    edge: int
+    """The number of the edge's sentence, -1 in the question."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    names: tuple[str, ...]
+    """The name of each node."""
+    edges: mazes.Edges
+    """In the order of the sentences."""
+    directed: bool
+    source: int
+    goal: int
+    depth: int
+    """Steps from the root of the goal's component to the goal; the start is the first one's."""
+    reachable: bool
+    question: str
+    """"reach", "path" or "next"."""
+    prompt: str
+    mentions: tuple[Mention, ...]
+    pair: int
+    """Twins have the same number."""
+    family: str
+    form: str
+    matched: bool
+    """Whether sentences are shuffled, so that positions tell nothing about the answer."""
+
+    @property
+    def nodes(self) -> int:
+        return len(self.names)
+
+    @property
+    def answer(self) -> str:
+        """The right answer; one of several shortest paths where there are several."""
+        if self.question == "reach":
+            return "Yes" if self.reachable else "No"
+        if not self.reachable:
+            return "None"
+        path = self.path()
+        return self.names[path[1]] if self.question == "next" else self.named(path)
+
+    def adjacency(self) -> np.ndarray:
+        return mazes.adjacency(self.nodes, self.edges, self.directed)
+
+    def path(self) -> list[int]:
+        """A shortest path from the source to the goal, first mentioned first; empty if none."""
+        A = self.adjacency()
+        left = mazes.distances(A.T, self.goal)
+        if left[self.source] < 0:
+            return []
+        path = [self.source]
+        while path[-1] != self.goal:
+            closer = np.flatnonzero(A[path[-1]] & (left == left[path[-1]] - 1))
+            path.append(int(min(closer, key=self.first_mention)))
+        return path
+
+    def first_mention(self, node: int) -> int:
+        return min(m.start for m in self.mentions if m.node == node)
+
+    def mention_counts(self) -> np.ndarray:
+        """How often the description names each node, the question left out: int [node]."""
+        described = [m.node for m in self.mentions if m.edge >= 0]
+        return np.bincount(described, minlength=self.nodes)
+
+    def named(self, nodes: Sequence[int]) -> str:
+        return ", ".join(self.names[node] for node in nodes)
+
+
+_ROOMS = (
+    "attic balcony bathroom bedroom cellar chapel closet corridor courtyard den foyer gallery "
+    "garage garden hall kitchen laboratory larder library loft lounge nursery office pantry "
+    "parlor patio porch sauna stable studio study terrace tower vault veranda workshop armory "
+    "bakery barn dungeon greenhouse gym lobby"
+)
+_PEOPLE = (
+    "Adam Alice Amy Ben Bob Carl Clara Dan David Diana Ella Emma Eric Eva Frank George Grace "
+    "Helen Henry Ivan Jack James Jane John Karen Kate Laura Leo Linda Lucy Mark Mary Max Nina "
+    "Oscar Paul Peter Rose Ruth Sam Sarah Simon"
+)
+_CITIES = (
+    "Athens Atlanta Baghdad Berlin Boston Bristol Brussels Cairo Chicago Cologne Dallas Delhi "
+    "Denver Detroit Dublin Florence Geneva Havana Houston Istanbul Lisbon London Madrid Manila "
+    "Miami Milan Moscow Munich Naples Oslo Oxford Paris Phoenix Prague Rome Seattle Seoul Sydney "
+    "Tokyo Toronto Venice Vienna"
+)
+_LETTERS = "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z"
+
+FORMS = {
+    "rooms": Form(
+        tuple(_ROOMS.split()),
+        "A building has rooms that are connected by doors.",
+        "A one-way door leads from {a} to {b}.",
+        "A door connects {a} and {b}.",
+        "Can you get to {goal} from {source}? Answer Yes or No.",
+        "Name the rooms on the way to {goal} from {source}, or None.",
+        "Name the next room on the way to {goal} from {source}, or None.",
+    ),
+    "people": Form(
+        tuple(_PEOPLE.split()),
+        "People pass messages to each other.",
+        "A message can go from {a} to {b}.",
+        "Messages can go between {a} and {b}.",
+        "Can a message get to {goal} from {source}? Answer Yes or No.",
+        "Name the people on the way to {goal} from {source}, or None.",
+        "Name the next person on the way to {goal} from {source}, or None.",
+    ),
+    "cities": Form(
+        tuple(_CITIES.split()),
+        "There are roads between cities.",
+        "A one-way road leads from {a} to {b}.",
+        "A road connects {a} and {b}.",
+        "Can you get to {goal} from {source}? Answer Yes or No.",
+        "Name the cities on the way to {goal} from {source}, or None.",
+        "Name the next city on the way to {goal} from {source}, or None.",
+    ),
+    "letters": Form(
+        tuple(_LETTERS.split()),
+        "Edges of a graph:",
+        "{a} > {b}.",
+        "{a} - {b}.",
+        "Can you get to {goal} from {source}? Answer Yes or No.",
+        "Name the nodes on the way to {goal} from {source}, or None.",
+        "Name the next node on the way to {goal} from {source}, or None.",
+    ),
+}
+
+
+def navigation(
+    count: int = 200,
+    *,
+    families: Sequence[str] = ("random_tree",),
+    size: int | None = None,
+    branching: int | None = None,
+    depths: Sequence[int] = (1, 2, 3),
+    directed: bool = True,
+    form: str = "rooms",
+    question: str = "reach",
+    shuffled: bool = True,
+    seed: int = 0,
+) -> list[Item]:
+    """`count` items in twins: as many reachable as unreachable, of every depth and family in turn.
+
+    `size` and `branching` are those of one component; each family has its own where None.
+    """
+    if count < 2 or count % 2:
+        raise ValueError(f"count: got {count}, needed an even number, since items come in twins")
+    if form not in FORMS:
+        raise ValueError(unknown_name("surface form", form, FORMS))
+    if question not in QUESTIONS:
+        raise ValueError(unknown_name("question", question, QUESTIONS))
+    if not families or not depths or min(depths) < 1:
+        raise ValueError(
+            f"families, depths: got {families!r} and {depths!r}, "
+            "needed at least one of each, and depths of at least 1"
+        )
+    made = [mazes.family(name, size, branching) for name in families]
+    rng = np.random.default_rng(seed)
+    items: list[Item] = []
+    for pair in range(count // 2):
+        family = made[pair % len(made)]
+        depth = depths[pair // len(made) % len(depths)]
+        maze, goal = _maze_with_depth(family, depth, directed, rng)
+        items += _twins(maze, goal, depth, FORMS[form], form, question, shuffled, pair, family, rng)
+    return items
+
+
+_ATTEMPTS = 1000
+
+
+def _maze_with_depth(family: mazes.Family, depth: int, directed: bool, rng: np.random.Generator):
+    for _ in range(_ATTEMPTS):
+        maze = mazes.draw(family, directed, rng)
+        goals = np.flatnonzero(maze.depths() == depth)
+        if len(goals):
+            return maze, int(rng.choice(goals))
+    raise ValueError(
+        f"depths: got {depth} for the family {family.name} of {family.size} nodes with branching "
+        f"{family.branching}, which has no node so deep; give a larger size or a smaller branching"
+    )
+
+
+def _twins(
+    maze: mazes.Maze,
+    goal: int,
+    depth: int,
+    form: Form,
+    form_name: str,
+    question: str,
+    shuffled: bool,
+    pair: int,
+    family: mazes.Family,
+    rng: np.random.Generator,
+) -> list[Item]:
+    if maze.nodes > len(form.names):
+        raise ValueError(
+            f"size: got mazes of {maze.nodes} nodes, needed at most {len(form.names)}, "
+            f"as the form {form_name} has so many names"
+        )
+    names = tuple(form.names[i] for i in rng.permutation(len(form.names))[: maze.nodes])
+    order = rng.permutation(len(maze.edges)) if shuffled else np.arange(len(maze.edges))
+    edges = tuple(maze.edges[i] for i in order)
+    if not maze.directed:
+        flips = rng.random(len(edges)) < 0.5
+        edges = tuple((b, a) if flip else (a, b) for (a, b), flip in zip(edges, flips, strict=True))
+    copy = goal + maze.size
+    exchanged = list(names)
+    exchanged[goal], exchanged[copy] = names[copy], names[goal]
+    twins = []
+    for reachable, given, target in ((True, names, goal), (False, tuple(exchanged), copy)):
+        prompt, mentions = _write(form, given, edges, maze.directed, 0, target, question)
+        twins.append(
+            Item(
+                names=given,
+                edges=edges,
+                directed=maze.directed,
+                source=0,
+                goal=target,
+                depth=depth,
+                reachable=reachable,
+                question=question,
+                prompt=prompt,
+                mentions=mentions,
+                pair=pair,
+                family=family.name,
+                form=form_name,
+                matched=shuffled,
+            )
+        )
+    return twins
+
+
+def without_edge(item: Item, edge: int) -> Item:
+    """The item with one sentence removed; the right answer follows what is left."""
+    edges = item.edges[:edge] + item.edges[edge + 1 :]
+    reach = mazes.distances(mazes.adjacency(item.nodes, edges, item.directed), item.source)
+    prompt, mentions = _write(
+        FORMS[item.form],
+        item.names,
+        edges,
+        item.directed,
+        item.source,
+        item.goal,
+        item.question,
+    )
+    return dataclasses.replace(
+        item,
+        edges=edges,
+        prompt=prompt,
+        mentions=mentions,
+        reachable=bool(reach[item.goal] >= 0),
+    )
+
+
+def _write(
+    form: Form,
+    names: Sequence[str],
+    edges: mazes.Edges,
+    directed: bool,
+    source: int,
+    goal: int,
+    question: str,
+) -> tuple[str, tuple[Mention, ...]]:
+    """The prompt, and where in it each node is named."""
+    text, mentions = form.intro, []
+    sentence = form.one_way if directed else form.both_ways
+
+    def say(template: str, nodes: dict[str, int], roles: dict[str, str], edge: int) -> None:
+        nonlocal text
+        text += " "
+        while "{" in template:
+            before, _, rest = template.partition("{")
+            key, _, template = rest.partition("}")
+            text += before
+            start = len(text)
+            text += names[nodes[key]]
+            mentions.append(Mention(nodes[key], start, len(text), roles[key], edge))
+        text += template
+
+    for number, (a, b) in enumerate(edges):
+        say(sentence, {"a": a, "b": b}, {"a": "from", "b": "to"}, number)
+    asked = {"goal": goal, "source": source}
+    say(getattr(form, question), asked, {"goal": "goal", "source": "source"}, -1)
+    return f"{text} Answer:", tuple(mentions)
