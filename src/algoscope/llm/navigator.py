@@ -2,7 +2,7 @@
 
 It reads prompts of `prompts.navigation` in the form `letters`. Each training text describes one
 maze and asks several questions about it; only the answers are learned. Goals start next to the
-root and move deeper as training goes on, since deep goals alone teach nothing at first.
+root and move deeper as each depth is mastered, since deep goals alone teach nothing at first.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from algoscope.llm import mazes
 from algoscope.llm.prompts import FORMS, navigation
-from algoscope.llm.vocabulary import word_tokenizer
+from algoscope.llm.vocabulary import PADDING, word_tokenizer
 
 FORM = "letters"
 
@@ -81,27 +81,23 @@ def train(
     optimiser = torch.optim.AdamW(model.parameters(), config.rate, betas=(0.9, 0.98))
     rng = np.random.default_rng([config.seed, 1])
     writer = Writer(tokenizer)
-    yes, no = tokenizer.convert_tokens_to_ids(["Yes", "No"])
     history, recent, started = [], [], time.perf_counter()
-    depth = 0
+    depth = 1
     for step in range(config.steps):
-        learned = [np.mean(part) for part in (recent[-every:],) if len(part) == every]
-        if depth < len(config.depths) and (depth == 0 or (learned and learned[0] > _MASTERED)):
-            depth, recent = depth + 1, []
-        texts, places, answers = writer.batch(config, config.depths[:depth], rng)
-        ids = torch.from_numpy(texts).to(config.device)
-        logits = model(input_ids=ids, use_cache=False).logits
-        rows = torch.arange(len(texts), device=config.device)[:, None]
-        chosen = logits[rows, torch.from_numpy(places).to(config.device)]
-        wanted = torch.from_numpy(np.where(answers, yes, no)).to(config.device)
-        loss = torch.nn.functional.cross_entropy(chosen.flatten(0, 1), wanted.flatten())
+        if len(recent) >= every and np.mean(recent[-every:]) > _MASTERED:
+            depth, recent = min(depth + 1, len(config.depths)), []
+        texts = writer.batch(config, config.depths[:depth], rng)
+        ids, labels, verdicts = (torch.from_numpy(array).to(config.device) for array in texts)
+        logits = model(input_ids=ids, use_cache=False).logits.flatten(0, 1)
+        loss = torch.nn.functional.cross_entropy(logits, labels.flatten(), ignore_index=_IGNORED)
         for group in optimiser.param_groups:
             group["lr"] = config.rate * _schedule(step, config.steps)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
-        recent.append(float((chosen.argmax(-1) == wanted).float().mean()))
+        right = (logits.argmax(-1) == labels.flatten())[verdicts.flatten()]
+        recent.append(float(right.float().mean()))
         if (step + 1) % every == 0 or step + 1 == config.steps:
             seconds = time.perf_counter() - started
             accuracy = float(np.mean(recent[-every:]))
@@ -113,6 +109,7 @@ def train(
 
 _MASTERED = 0.97
 """Accuracy from which on goals move deeper."""
+_IGNORED = -100
 
 
 def _schedule(step: int, steps: int) -> float:
@@ -123,32 +120,57 @@ def _schedule(step: int, steps: int) -> float:
     return 0.05 + 0.95 * 0.5 * (1 + np.cos(np.pi * (step - warm) / max(1, steps - warm)))
 
 
+class Texts(NamedTuple):
+    ids: np.ndarray
+    """Tokens [batch, length], padded on the right."""
+    labels: np.ndarray
+    """The next token where it is part of an answer, else -100: [batch, length]."""
+    verdicts: np.ndarray
+    """Where the next token is a Yes or a No: bool [batch, length]."""
+
+
 class Writer:
-    """Training texts as token arrays, equal to what the tokenizer makes of the prompts."""
+    """Training texts as tokens: a maze, then questions with their answers.
+
+    Half of the questions are answered Yes or No, half by the way itself: naming the next node on
+    it teaches to look up edges, long before reachability gives anything away.
+    """
 
     def __init__(self, tokenizer: PreTrainedTokenizerFast):
-        form = FORMS[FORM]
-        encode = lambda text: tokenizer.encode(text, add_special_tokens=False)  # noqa: E731
-        self.intro = encode(form.intro)
-        self.edge = encode(form.one_way.format(a="A", b="B"))
-        self.question = [*encode(form.reach.format(goal="A", source="B")), *encode("Answer:")]
-        self.names = np.array(tokenizer.convert_tokens_to_ids(list(form.names)))
-        a, b = tokenizer.convert_tokens_to_ids(["A", "B"])
-        self.edge_places = self.edge.index(a), self.edge.index(b)
-        self.question_places = self.question.index(a), self.question.index(b)
-        self.answers = tokenizer.convert_tokens_to_ids(["No", "Yes"])
+        self.form = FORMS[FORM]
+        self.tokenizer = tokenizer
+        self.ids = tokenizer.get_vocab()
+        self.pad = self.ids[PADDING]
+        self.intro = self._encode(self.form.intro)
+        self.edge = self._encode(self.form.one_way.format(a="A", b="B"))
+        self.asked = {
+            kind: self._encode(f"{getattr(self.form, kind)} Answer:".format(goal="A", source="B"))
+            for kind in ("reach", "path")
+        }
 
-    def batch(self, config: NavigatorConfig, depths: tuple[int, ...], rng: np.random.Generator):
-        """Token ids [batch, length], places of the answers' predictions [batch, question] and the
-        right answers [batch, question]; one size of maze a batch."""
+    def _encode(self, text: str) -> list[int]:
+        return self.tokenizer.encode(text, add_special_tokens=False)
+
+    def _fill(self, tokens: list[int], a: int, b: int) -> list[int]:
+        names = {self.ids["A"]: a, self.ids["B"]: b}
+        return [names.get(token, token) for token in tokens]
+
+    def batch(
+        self, config: NavigatorConfig, depths: tuple[int, ...], rng: np.random.Generator
+    ) -> Texts:
+        """Mazes of one size, goals of the depths given, reachable ones and others."""
         size = int(rng.choice([size for size in config.sizes if size > max(depths)]))
         family = mazes.family("random_tree", size)
         texts = [self._text(family, depths, config.questions, rng) for _ in range(config.batch)]
-        ids, answers = zip(*texts, strict=True)
-        described = len(self.intro) + len(self.edge) * (2 * size - 2)
-        period = len(self.question) + 1
-        places = described + period * np.arange(config.questions) + period - 2
-        return np.stack(ids), np.tile(places, (config.batch, 1)), np.stack(answers)
+        length = max(len(ids) for ids, _ in texts)
+        ids = np.full((len(texts), length), self.pad)
+        labels = np.full((len(texts), length), _IGNORED)
+        for row, (tokens, answered) in enumerate(texts):
+            ids[row, : len(tokens)] = tokens
+            for start, end in answered:
+                labels[row, start - 1 : end - 1] = tokens[start:end]
+        verdicts = np.isin(labels, [self.ids["Yes"], self.ids["No"]])
+        return Texts(ids, labels, verdicts)
 
     def _text(self, family, depths, questions, rng):
         while True:
@@ -156,20 +178,35 @@ class Writer:
             of = maze.depths()
             if of.max() >= max(depths):
                 break
-        names = self.names[rng.permutation(len(self.names))[: maze.nodes]]
-        edges = np.array(maze.edges)[rng.permutation(len(maze.edges))]
-        described = np.tile(self.edge, (len(edges), 1))
-        described[:, list(self.edge_places)] = names[edges]
-        wanted = rng.choice(depths, questions)
-        goals = np.array([rng.choice(np.flatnonzero(of == depth)) for depth in wanted])
-        answers = rng.random(questions) < 0.5
-        goals = np.where(answers, goals, goals + maze.size)
-        asked = np.tile([*self.question, 0], (questions, 1))
-        asked[:, self.question_places[0]] = names[goals]
-        asked[:, self.question_places[1]] = names[0]
-        asked[:, -1] = np.array(self.answers)[answers.astype(int)]
-        text = np.concatenate([self.intro, described.ravel(), asked.ravel()])
-        return text[:-1].astype(np.int64), answers
+        names = rng.permutation(len(self.form.names))[: maze.nodes]
+        names = [self.ids[self.form.names[number]] for number in names]
+        parents = {receiver: sender for sender, receiver in maze.edges}
+        tokens, answered = list(self.intro), []
+        for number in rng.permutation(len(maze.edges)):
+            a, b = maze.edges[number]
+            tokens += self._fill(self.edge, names[a], names[b])
+        for number in range(questions):
+            goal = int(rng.choice(np.flatnonzero(of == rng.choice(depths))))
+            reachable = bool(rng.random() < 0.5)
+            if not reachable:
+                goal += maze.size
+            kind = "reach" if number % 2 == 0 else "path"
+            tokens += self._fill(self.asked[kind], names[goal], names[0])
+            start = len(tokens)
+            tokens += self._answer(kind, reachable, goal, names, parents)
+            answered.append((start, len(tokens)))
+        return tokens, answered
+
+    def _answer(self, kind, reachable, goal, names, parents) -> list[int]:
+        if kind == "reach":
+            return [self.ids["Yes" if reachable else "No"], self.ids["."]]
+        if not reachable:
+            return [self.ids["None"], self.ids["."]]
+        path = [goal]
+        while path[-1] in parents:
+            path.append(parents[path[-1]])
+        listed = [token for node in reversed(path) for token in (self.ids[","], names[node])]
+        return [*listed[1:], self.ids["."]]
 
 
 def save(model, tokenizer, config: NavigatorConfig, history, folder: pathlib.Path) -> None:
