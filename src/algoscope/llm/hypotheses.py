@@ -3,7 +3,7 @@
 A hypothesis is one value. Adding one is adding one value to `CANDIDATES`. The traces of the
 algorithms are those of Algoscope's own tasks (`bfs`, `dfs`, `dijkstra`), run on the graph of the
 prompt; `from_program` makes a hypothesis of any graph program of the task `bfs`. Neighbours are
-taken in the order in which the text first names them, or the other way round.
+taken in the order in which the text first says how to get to them, or the other way round.
 """
 
 import functools
@@ -15,6 +15,7 @@ import numpy as np
 from algoscope import tasks
 from algoscope.llm import mazes
 from algoscope.llm.prompts import Item
+from algoscope.tasks.errors import unknown_name
 
 Steps = np.ndarray
 """bool [step, node]: who is visited for the first time at each step, the start left out."""
@@ -29,14 +30,21 @@ class Hypothesis(NamedTuple):
     """Whether it is right on every item; what is not is a heuristic, a shortcut."""
 
 
+@functools.lru_cache(maxsize=100_000)
+def trace(hypothesis: Hypothesis, item: Item) -> Steps:
+    """What the hypothesis says about the item; steps that visit nobody are left out."""
+    steps = hypothesis.steps(item)
+    steps = steps[steps.any(1)]
+    steps.setflags(write=False)
+    return steps
+
+
 def traces(item: Item) -> dict[str, Steps]:
     """The ground-truth trace of the item for each candidate."""
-    return {candidate.name: candidate.steps(item) for candidate in CANDIDATES}
+    return {candidate.name: trace(candidate, item) for candidate in CANDIDATES}
 
 
 def by_name(name: str) -> Hypothesis:
-    from algoscope.tasks.errors import unknown_name
-
     for candidate in CANDIDATES:
         if candidate.name == name:
             return candidate
@@ -62,8 +70,9 @@ def from_program(name: str) -> Hypothesis:
 
 
 def _order(item: Item, last_first: bool = False) -> np.ndarray:
-    """The nodes in the order of their first mention, the source before all: int [node]."""
-    described = [m for m in item.mentions if m.edge >= 0]
+    """The source, then the nodes in the order in which the text first says how to get there (as the
+    second of two, where doors are one-way); int [node]."""
+    described = [m for m in item.mentions if m.edge >= 0 and not (item.directed and m.role == "from")]
     first = {m.node: m.start for m in reversed(described)}
     rest = sorted(
         (node for node in range(item.nodes) if node != item.source),

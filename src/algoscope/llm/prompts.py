@@ -7,6 +7,7 @@ telling; `shuffled=False` writes them in order, as the case study does, and `Ite
 """
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -63,6 +64,8 @@ class Item:
     form: str
     matched: bool
     """Whether sentences are shuffled, so that positions tell nothing about the answer."""
+    mirror: tuple[int, ...] = ()
+    """The image of each node in the other component; empty where there is none."""
 
     @property
     def nodes(self) -> int:
@@ -263,9 +266,70 @@ def _twins(
                 family=family.name,
                 form=form_name,
                 matched=shuffled,
+                mirror=tuple((node + maze.size) % maze.nodes for node in range(maze.nodes)),
             )
         )
     return twins
+
+
+def from_text(
+    prompt: str,
+    names: Sequence[str],
+    edges: mazes.Edges,
+    source: int,
+    goal: int,
+    *,
+    directed: bool = True,
+    question: str = "reach",
+) -> Item:
+    """An item of one's own: any prompt that describes the graph and then names the goal.
+
+    Mentions are found as whole words; from the last mention of the goal on, and in what follows
+    the last description of an edge, it is the question that speaks.
+    """
+    found = [
+        (match.start(), match.end(), node)
+        for node, name in enumerate(names)
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", prompt)
+    ]
+    missing = [name for node, name in enumerate(names) if node not in {n for _, _, n in found}]
+    if missing:
+        raise ValueError(f"prompt: got no mention of {', '.join(missing)}, needed all names in it")
+    goals = sorted(start for start, _, node in found if node == goal)
+    if len(goals) < 2:
+        raise ValueError(
+            f"prompt: got {len(goals)} mention of the goal {names[goal]!r}, needed one in the "
+            "description and one in the question"
+        )
+    asked = min([goals[-1], *(s for s, _, n in found if n == source and s > goals[-2])])
+    mentions = tuple(
+        Mention(
+            node,
+            start,
+            end,
+            ("goal" if node == goal else "source") if start >= asked else "to",
+            -1 if start >= asked else 0,
+        )
+        for start, end, node in sorted(found)
+        if start < asked or node in (goal, source)
+    )
+    depth = int(mazes.distances(mazes.adjacency(len(names), edges, directed), source)[goal])
+    return Item(
+        names=tuple(names),
+        edges=tuple(edges),
+        directed=directed,
+        source=source,
+        goal=goal,
+        depth=depth,
+        reachable=depth >= 0,
+        question=question,
+        prompt=prompt,
+        mentions=mentions,
+        pair=0,
+        family="given",
+        form="given",
+        matched=False,
+    )
 
 
 def without_edge(item: Item, edge: int) -> Item:
