@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from algoscope.verbs.llm import Llm
+
 if TYPE_CHECKING:
     from algoscope.programs.verification import Verification
     from algoscope.tasks import Batch
@@ -208,6 +210,7 @@ def main() -> None:
             "compile": Compile,
             "verify": Verify,
             "draw": Draw,
+            "llm": Llm,
         },
         description="Does this model run the algorithm, or a shortcut?",
     )

@@ -5,7 +5,7 @@
     items = llm.navigation(count=200, depths=(1, 2, 3), seed=0)
     subject = llm.load("path/to/a/model")  # a folder, a GGUF file, a live object
     study = llm.navigate(subject, items)
-    study.verdict.word, study.verdict.evidence
+    str(study.verdict), study.verdict.evidence
 
 After Eberle et al. (2025), "We need an algorithmic understanding of generative AI", with what its
 case study lacks: prompts that are matched in what a room's name alone gives away, models of known
@@ -13,20 +13,44 @@ mechanism, random weights, and null distributions. torch and transformers (the e
 imported only when a subject is loaded.
 """
 
-from algoscope.llm.prompts import FORMS, Item, navigation
+import importlib
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["FORMS", "Item", "load", "navigate", "navigation"]
+if TYPE_CHECKING:
+    from algoscope.llm.clrs_text import clrs_text
+    from algoscope.llm.primitives import primitives
+    from algoscope.llm.prompts import Item, from_text, navigation
+    from algoscope.llm.study import navigate
+    from algoscope.llm.subjects import load
+    from algoscope.llm.written import read_steps, score_steps
+
+_HOMES = {
+    "Item": "prompts",
+    "clrs_text": "clrs_text",
+    "from_text": "prompts",
+    "load": "subjects",
+    "navigate": "study",
+    "navigation": "prompts",
+    "primitives": "primitives",
+    "read_steps": "written",
+    "score_steps": "written",
+}
+
+__all__ = [
+    "Item",
+    "clrs_text",
+    "from_text",
+    "load",
+    "navigate",
+    "navigation",
+    "primitives",
+    "read_steps",
+    "score_steps",
+]
 
 
-def load(source, **options):
-    """A language model as a subject: see `subjects.load`."""
-    from algoscope.llm import subjects
-
-    return subjects.load(source, **options)
-
-
-def navigate(subject, items, **options):
-    """Which algorithm the subject runs on the items: see `study.navigate`."""
-    from algoscope.llm import study
-
-    return study.navigate(subject, items, **options)
+def __getattr__(name: str) -> Any:
+    """Imports what is asked for when it is asked for: prompts need no torch."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -10,6 +10,7 @@ size tokens x tokens is kept.
 import contextlib
 import contextvars
 import dataclasses
+import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -159,7 +160,10 @@ def read(
         token = _session.set(session)
         try:
             logits = model(
-                input_ids=tokens, attention_mask=torch.ones_like(tokens), use_cache=False
+                input_ids=tokens,
+                attention_mask=torch.ones_like(tokens),
+                use_cache=False,
+                **_last_logits_only(model),
             ).logits
         finally:
             _session.reset(token)
@@ -173,6 +177,12 @@ def read(
         if len(at)
         else np.zeros((depth + 1, 0, 0), np.float32),
     )
+
+
+def _last_logits_only(model: torch.nn.Module) -> dict[str, int]:
+    """Asks for the last token's logits alone, of models that can be asked."""
+    known = "logits_to_keep" in inspect.signature(model.forward).parameters
+    return {"logits_to_keep": 1} if known else {}
 
 
 @contextlib.contextmanager

@@ -52,12 +52,17 @@ def by_name(name: str) -> Hypothesis:
 
 
 def from_program(name: str) -> Hypothesis:
-    """A graph program of the task `bfs` as a hypothesis: a step is a round, `reach_h` a visit."""
+    """A graph program of the task `bfs` as a hypothesis: a step is a round, `reach_h` a visit.
+
+    Programs see an edge from both ends, so doors have to open both ways.
+    """
 
     def steps(item: Item) -> Steps:
         from algoscope import programs
         from algoscope.programs.interpreter import interpret
 
+        if item.directed:
+            raise ValueError("item: got one-way doors, needed directed=False for a graph program")
         problem = _run("bfs", item.adjacency(), item.source, _order(item))
         shown = np.asarray(interpret(programs.get(name), problem.as_batch()).hints["reach_h"])[0]
         reached = np.concatenate([problem.hints["reach_h"][:1], shown]).astype(bool)

@@ -24,7 +24,7 @@ def proportion(right: Sequence[bool]) -> Estimate:
     share, z = float(np.mean(right)), 1.96
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return Estimate(share, float(centre - half), float(centre + half))
+    return Estimate(share, float(max(0, centre - half)), float(min(1, centre + half)))
 
 
 def bootstrap(values: np.ndarray, seed: int = 0, draws: int = 2000) -> Estimate:

@@ -10,7 +10,9 @@ too, and a state patched onto itself has to change nothing; a subject that fails
 """
 
 import dataclasses
+import os
 import pathlib
+import shutil
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -158,6 +160,27 @@ def load(
             "local cache; give download=True (--download) to ask the hub for it"
         ) from error
     return subject((model.to(device), tokenizer), path.name, chat=chat)
+
+
+def convert(source: str | pathlib.Path, folder: pathlib.Path) -> None:
+    """Writes a GGUF file as a folder in float32, which loads in a second instead of half a minute."""
+    if folder.exists():
+        raise ValueError(f"--out: got {folder}, which exists; needed a new folder")
+    given = load(source)
+    for owner, name in (
+        (given.model, "hf_quantizer"),
+        (given.model, "is_quantized"),
+        (given.model.config, "quantization_config"),
+    ):
+        if hasattr(owner, name):
+            delattr(owner, name)
+    temporary = folder.with_name(f".{folder.name}-{os.getpid()}")
+    try:
+        given.model.save_pretrained(temporary)
+        given.tokenizer.save_pretrained(temporary)
+        temporary.replace(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def subject(live: tuple[Any, Any], name: str, chat: bool | None = None) -> Subject:

@@ -69,7 +69,10 @@ class Standing(NamedTuple):
 
 
 def standings(matches: Sequence[Match], controls: Sequence[Match]) -> list[Standing]:
-    """All hypotheses on all channels, the best score first; p corrected for all of them."""
+    """All hypotheses on all channels, the best score first; p corrected for all of them.
+
+    The controls are matches on the first mazes, as many as there are.
+    """
     corrected = nulls.holm([m.p for m in matches])
     of_control = {(m.hypothesis, m.channel): m for m in controls}
     found = []
@@ -81,7 +84,8 @@ def standings(matches: Sequence[Match], controls: Sequence[Match]) -> list[Stand
             if m.channel == match.channel and m.hypothesis != match.hypothesis
         ]
         above, rival = min(rivals, key=lambda r: r[0].low)
-        difference = nulls.bootstrap(match.by_maze - np.nan_to_num(control.by_maze))
+        common = len(control.by_maze)
+        difference = nulls.bootstrap(match.by_maze[:common] - np.nan_to_num(control.by_maze))
         found.append(Standing(match, float(p), control.score, difference, rival, above))
     return sorted(found, key=lambda s: -np.nan_to_num(s.match.score.value, nan=-np.inf))
 
