@@ -15,6 +15,7 @@ import numpy as np
 
 from algoscope.llm import mazes, nulls
 from algoscope.llm.observe import Observation
+from algoscope.llm.prompts import covariates
 
 
 class Regression(NamedTuple):
@@ -79,24 +80,9 @@ def mention_rho(observations: Sequence[Observation]) -> nulls.Estimate:
 def _rooms(observation: Observation) -> dict[str, np.ndarray]:
     """What is known about each room of an item apart from attention."""
     item = observation.item
-    path = np.isin(np.arange(item.nodes), item.path()).astype(float)
-    described = [m for m in item.mentions if m.edge >= 0]
-    starts = [[m.start for m in described if m.node == node] for node in range(item.nodes)]
-    senders = [sum(m.node == n and m.role == "from" for m in described) for n in range(item.nodes)]
-    length = len(item.prompt)
-    covariates = np.column_stack(
-        [
-            observation.places.mentions,
-            senders,
-            [min(of) / length for of in starts],
-            [max(of) / length for of in starts],
-            np.arange(item.nodes) == item.source,
-            np.arange(item.nodes) == item.goal,
-        ]
-    ).astype(float)
     return {
-        "path": path,
-        "covariates": covariates,
+        "path": np.isin(np.arange(item.nodes), item.path()).astype(float),
+        "covariates": covariates(item),
         "depth": mazes.distances(item.adjacency(), item.source),
     }
 

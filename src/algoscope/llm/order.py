@@ -1,7 +1,8 @@
 """Does the order of layers follow the steps of an algorithm?
 
 For every node there is, at each layer and head, a number: the attention it gets, or how similar its
-state is to the last token's. Step t of a hypothesis names the nodes V_t that are visited then. With
+state is to the last token's, less what a regression over all nodes makes of where, how often and in
+which role it is mentioned. Step t of a hypothesis names the nodes V_t that are visited then. With
 the mirror image of V_t in the component that cannot be reached, which is mentioned as often, in the
 same roles, and is as deep,
 
@@ -26,6 +27,7 @@ import numpy as np
 from algoscope.llm import nulls
 from algoscope.llm.hypotheses import Hypothesis, trace
 from algoscope.llm.observe import READOUTS, Observation
+from algoscope.llm.prompts import covariates
 
 Field = Callable[[Observation], np.ndarray]
 """A number for each node: [layer, head, node]."""
@@ -137,7 +139,7 @@ def _by_maze(observations: Sequence[Observation], hypothesis: Hypothesis, field:
     """c of every maze (the mean of its twins), and c less that of the other steps; NaN where a
     maze has no such step, or only one step: [maze, layer, head, step] twice."""
     grouped: dict[int, list[np.ndarray]] = {}
-    for observation in observations:
+    for observation, numbers in zip(observations, _residuals(observations, field), strict=True):
         item = observation.item
         if not item.mirror:
             raise ValueError(
@@ -145,7 +147,7 @@ def _by_maze(observations: Sequence[Observation], hypothesis: Hypothesis, field:
                 "llm.navigation makes"
             )
         steps = trace(hypothesis, item)
-        grouped.setdefault(item.pair, []).append(contrasts(field(observation), steps, item.mirror))
+        grouped.setdefault(item.pair, []).append(contrasts(numbers, steps, item.mirror))
     longest = max(c.shape[-1] for twins in grouped.values() for c in twins)
     shape = next(iter(grouped.values()))[0].shape[:2]
     plain = np.full((len(grouped), *shape, longest), np.nan)
@@ -156,6 +158,23 @@ def _by_maze(observations: Sequence[Observation], hypothesis: Hypothesis, field:
     count = np.isfinite(plain).sum(-1, keepdims=True)
     others = (np.nansum(plain, -1, keepdims=True) - plain) / np.maximum(count - 1, 1)
     return plain, plain - others
+
+
+def _residuals(observations: Sequence[Observation], field: Field) -> list[np.ndarray]:
+    """The field of every observation, less its regression on covariates (positions also squared)
+    within items, fitted over all nodes of all items for each layer and head."""
+
+    def within(values: np.ndarray) -> np.ndarray:
+        return values - values.mean(-1, keepdims=True)
+
+    fields = [within(np.asarray(field(o), float)) for o in observations]
+    known = [covariates(o.item) for o in observations]
+    known = [within(np.column_stack([k, k[:, 2:4] ** 2]).T).T for k in known]
+    X, Y = np.concatenate(known), np.concatenate(fields, -1)
+    slopes = np.linalg.lstsq(X, Y.reshape(-1, Y.shape[-1]).T, rcond=None)[0]
+    return [
+        of - (k @ slopes).T.reshape(of.shape) for of, k in zip(fields, known, strict=True)
+    ]
 
 
 def _paths(means: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

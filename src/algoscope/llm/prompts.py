@@ -272,6 +272,23 @@ def _twins(
     return twins
 
 
+def covariates(item: Item) -> np.ndarray:
+    """What the text alone gives away about each node: [node, covariate].
+
+    How often it is mentioned, and how often as the first of two; where it is mentioned first and
+    last, as a share of the prompt; whether it is the start, or the goal.
+    """
+    described = [m for m in item.mentions if m.edge >= 0]
+    rows = []
+    for node in range(item.nodes):
+        own = [m for m in described if m.node == node]
+        starts = [m.start / len(item.prompt) for m in own] or [0.0]
+        senders = sum(m.role == "from" for m in own)
+        named = (float(node == item.source), float(node == item.goal))
+        rows.append([len(own), senders, min(starts), max(starts), *named])
+    return np.array(rows, float)
+
+
 def from_text(
     prompt: str,
     names: Sequence[str],
