@@ -111,6 +111,8 @@ doc_to_choice: ["No", "Yes"]
 doc_to_target: "{{reachable | int}}"
 metric_list:
   - metric: acc
+    aggregation: mean
+    higher_is_better: true
 """
 
 _GENERATE = """\
@@ -119,8 +121,15 @@ generation_kwargs:
   until: ["\\n", "."]
   max_gen_toks: 32
   do_sample: false
+filter_list:
+  - name: answer
+    filter:
+      - function: remove_whitespace
+      - function: take_first
 metric_list:
   - metric: exact_match
+    aggregation: mean
+    higher_is_better: true
     ignore_case: true
     ignore_punctuation: true
 """

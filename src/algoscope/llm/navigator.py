@@ -21,6 +21,7 @@ from algoscope.llm.prompts import FORMS, navigation
 from algoscope.llm.vocabulary import PADDING, word_tokenizer
 
 FORM = "letters"
+_FIRST = "Name the first node on the way to {goal}."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,8 +133,9 @@ class Texts(NamedTuple):
 class Writer:
     """Training texts as tokens: a maze, then questions with their answers.
 
-    Half of the questions are answered Yes or No, half by the way itself: naming the next node on
-    it teaches to look up edges, long before reachability gives anything away.
+    A third of the questions are answered Yes or No, a third by the way itself, and a third by the
+    node at which the way to the goal begins, wherever that is: naming nodes teaches to look up
+    edges, long before a Yes or No gives anything away.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerFast):
@@ -143,9 +145,10 @@ class Writer:
         self.pad = self.ids[PADDING]
         self.intro = self._encode(self.form.intro)
         self.edge = self._encode(self.form.one_way.format(a="A", b="B"))
+        asked = {"reach": self.form.reach, "path": self.form.path, "first": _FIRST}
         self.asked = {
-            kind: self._encode(f"{getattr(self.form, kind)} Answer:".format(goal="A", source="B"))
-            for kind in ("reach", "path")
+            kind: self._encode(f"{text} Answer:".format(goal="A", source="B"))
+            for kind, text in asked.items()
         }
 
     def _encode(self, text: str) -> list[int]:
@@ -190,7 +193,7 @@ class Writer:
             reachable = bool(rng.random() < 0.5)
             if not reachable:
                 goal += maze.size
-            kind = "reach" if number % 2 == 0 else "path"
+            kind = ("reach", "first", "path")[number % 3]
             tokens += self._fill(self.asked[kind], names[goal], names[0])
             start = len(tokens)
             tokens += self._answer(kind, reachable, goal, names, parents)
@@ -200,11 +203,13 @@ class Writer:
     def _answer(self, kind, reachable, goal, names, parents) -> list[int]:
         if kind == "reach":
             return [self.ids["Yes" if reachable else "No"], self.ids["."]]
-        if not reachable:
-            return [self.ids["None"], self.ids["."]]
         path = [goal]
         while path[-1] in parents:
             path.append(parents[path[-1]])
+        if kind == "first":
+            return [names[path[-1]], self.ids["."]]
+        if not reachable:
+            return [self.ids["None"], self.ids["."]]
         listed = [token for node in reversed(path) for token in (self.ids[","], names[node])]
         return [*listed[1:], self.ids["."]]
 

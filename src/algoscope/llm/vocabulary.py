@@ -27,5 +27,5 @@ def word_tokenizer(words: Iterable[str] | None = None) -> PreTrainedTokenizerFas
 
 def _navigation_words() -> set[str]:
     texts = [text for form in FORMS.values() for text in (*form.names, *form[1:])]
-    written = re.sub(r"{\w+}", "x", " ".join([*texts, "Answer: None"]))
+    written = re.sub(r"{\w+}", "x", " ".join([*texts, "Answer: None first"]))
     return set(re.findall(r"\w+|[^\w\s]+", written)) - {"x"}
