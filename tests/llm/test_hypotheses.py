@@ -47,9 +47,7 @@ def test_dfs_visits_a_node_a_step_next_to_the_latest_with_unvisited_neighbours(n
         graph = _graph(item)
         assert set(order) == nx.descendants(graph, item.source) | {item.source}
         for position in range(1, len(order)):
-            stack = [
-                n for n in order[:position] if set(graph[n]) - set(order[:position])
-            ]
+            stack = [n for n in order[:position] if set(graph[n]) - set(order[:position])]
             assert order[position] in graph[stack[-1]]
 
 

@@ -67,9 +67,7 @@ def test_a_token_of_two_names_belongs_to_both_by_halves():
 
 def test_a_question_without_the_goal_is_refused(llama):
     item = navigation(2, form="letters")[0]
-    mute = dataclasses.replace(
-        item, mentions=tuple(m for m in item.mentions if m.role != "goal")
-    )
+    mute = dataclasses.replace(item, mentions=tuple(m for m in item.mentions if m.role != "goal"))
     with pytest.raises(ValueError, match="a question without the goal"):
         places(llama, mute)
     lost = dataclasses.replace(item, mentions=tuple(m for m in item.mentions if m.node != 3))

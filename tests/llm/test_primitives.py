@@ -1,5 +1,7 @@
 """Detectors of primitives: each finds a head that is built to do it, and none by chance."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -12,10 +14,8 @@ from algoscope.llm.vocabulary import word_tokenizer
 
 @pytest.fixture(scope="module")
 def reading_subject():
-    words = "leads to Can you get Repeat Ignore Answer Of the numbers and larger is . ? :".split()
-    from algoscope.llm.prompts import FORMS
-
-    tokenizer = word_tokenizer([*FORMS["rooms"].names, *words, *map(str, range(10))])
+    prompts = [p.make(np.random.default_rng(s)).prompt for p in PRIMITIVES for s in range(50)]
+    tokenizer = word_tokenizer(re.findall(r"\w+|[^\w\s]", " ".join(prompts)))
     return subject((tiny_llama(tokenizer, gain=6.0), tokenizer), "random")
 
 

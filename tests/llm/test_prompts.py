@@ -1,6 +1,7 @@
 """Navigation items: what they say, and that nothing but search gives the answer away."""
 
 import collections
+import itertools
 import re
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_path_and_next_name_a_shortest_way():
         path = item.path()
         if item.reachable:
             assert item.answer == ", ".join(item.names[n] for n in path)
-            assert all(item.adjacency()[a, b] for a, b in zip(path, path[1:], strict=False))
+            assert all(item.adjacency()[a, b] for a, b in itertools.pairwise(path))
         else:
             assert path == []
             assert item.answer == "None"

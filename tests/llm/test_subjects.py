@@ -95,7 +95,9 @@ def test_recorded_attention_is_eager_attention(name, tokenizer):
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 def test_models_whose_attention_cannot_be_recorded_are_refused(name, tokenizer):
     model = _build(name, REFUSED[name], tokenizer, gain=1.0)
-    with pytest.raises(ValueError, match="needed a stack of layers with exactly one such attention"):
+    with pytest.raises(
+        ValueError, match="needed a stack of layers with exactly one such attention"
+    ):
         subject((model, tokenizer), name)
 
 

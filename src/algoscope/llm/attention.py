@@ -61,7 +61,9 @@ def by_layer(observations: Sequence[Observation], readout: str = "last") -> list
                 nulls.bootstrap(np.array(rhos)),
                 mixed_effects(_standard(np.concatenate(summed)), path[:, None], groups),
                 mixed_effects(
-                    _standard(np.concatenate(mentioned)), np.column_stack([path, covariates]), groups
+                    _standard(np.concatenate(mentioned)),
+                    np.column_stack([path, covariates]),
+                    groups,
                 ),
             )
         )
@@ -126,7 +128,7 @@ def mixed_effects(y: np.ndarray, X: np.ndarray, groups: np.ndarray) -> Regressio
         b = np.linalg.lstsq(Z, z, rcond=None)[0]
         rest = float(np.sum((z - Z @ b) ** 2))
         free = len(y) - X.shape[1]
-        sign, logdet = np.linalg.slogdet(gram + 1e-9 * np.eye(len(gram)))
+        logdet = np.linalg.slogdet(gram + 1e-9 * np.eye(len(gram)))[1]
         loss = free * np.log(max(rest, 1e-300)) + np.sum(np.log1p(sizes * rho)) + logdet
         return loss, b, gram, rest / free
 

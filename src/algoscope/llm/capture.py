@@ -202,7 +202,8 @@ def _hooks(anatomy: Anatomy, visit) -> Iterator[None]:
 
     handles = [anatomy.layers[0].register_forward_pre_hook(before, with_kwargs=True)]
     handles += [
-        layer.register_forward_hook(after(number + 1)) for number, layer in enumerate(anatomy.layers)
+        layer.register_forward_hook(after(number + 1))
+        for number, layer in enumerate(anatomy.layers)
     ]
     try:
         yield

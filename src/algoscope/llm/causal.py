@@ -17,7 +17,7 @@ import numpy as np
 
 from algoscope.llm import nulls
 from algoscope.llm.capture import Patch
-from algoscope.llm.observe import Observation, Places, answer_tokens, log_odds, observe, places
+from algoscope.llm.observe import Observation, Places, answer_tokens, log_odds, observe
 from algoscope.llm.order import Match
 from algoscope.llm.prompts import Item, without_edge
 from algoscope.llm.subjects import Subject
@@ -45,7 +45,7 @@ def _effect(test: str, measure: str, changed: list[float], control: list[float])
     )
 
 
-def tests(
+def causal_tests(
     subject: Subject, observations: Sequence[Observation], match: Match, most: int = 24
 ) -> list[Effect]:
     """All three, on at most `most` items that are answered right."""

@@ -77,7 +77,9 @@ def from_program(name: str) -> Hypothesis:
 def _order(item: Item, last_first: bool = False) -> np.ndarray:
     """The source, then the nodes in the order in which the text first says how to get there (as the
     second of two, where doors are one-way); int [node]."""
-    described = [m for m in item.mentions if m.edge >= 0 and not (item.directed and m.role == "from")]
+    described = [
+        m for m in item.mentions if m.edge >= 0 and not (item.directed and m.role == "from")
+    ]
     first = {m.node: m.start for m in reversed(described)}
     rest = sorted(
         (node for node in range(item.nodes) if node != item.source),
@@ -238,7 +240,9 @@ CANDIDATES = (
     Hypothesis("bidirectional search", _bidirectional, _reached, True),
     Hypothesis("goal's sibling", _siblings, lambda item: bool(_siblings(item).any()), False),
     Hypothesis("last mentioned", lambda item: _one(item, _last_mentioned(item)), _goal_late, False),
-    Hypothesis("most mentioned", lambda item: _one(item, _most_mentioned(item)), _goal_often, False),
+    Hypothesis(
+        "most mentioned", lambda item: _one(item, _most_mentioned(item)), _goal_often, False
+    ),
     Hypothesis("nearest by position", lambda item: _one(item, _nearest(item)), _goal_near, False),
     Hypothesis(
         "one hop", functools.partial(_within_steps, 1), functools.partial(_within, 1), False

@@ -120,9 +120,7 @@ def _star(size: int, branching: int, rng: np.random.Generator) -> Edges:
 def _clusters(size: int, branching: int, rng: np.random.Generator) -> Edges:
     """Clusters of `branching` + 1 nodes, all joined inside, each joined to the next one by one."""
     within = branching + 1
-    inside = [
-        (a, b) for a in range(size) for b in range(a + 1, size) if a // within == b // within
-    ]
+    inside = [(a, b) for a in range(size) for b in range(a + 1, size) if a // within == b // within]
     bridges = [(first - 1, first) for first in range(within, size, within)]
     return tuple(inside + bridges)
 

@@ -172,9 +172,7 @@ def _residuals(observations: Sequence[Observation], field: Field) -> list[np.nda
     known = [within(np.column_stack([k, k[:, 2:4] ** 2]).T).T for k in known]
     X, Y = np.concatenate(known), np.concatenate(fields, -1)
     slopes = np.linalg.lstsq(X, Y.reshape(-1, Y.shape[-1]).T, rcond=None)[0]
-    return [
-        of - (k @ slopes).T.reshape(of.shape) for of, k in zip(fields, known, strict=True)
-    ]
+    return [of - (k @ slopes).T.reshape(of.shape) for of, k in zip(fields, known, strict=True)]
 
 
 def _paths(means: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,8 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto
 table { border-collapse: collapse; margin: 1rem 0; font-size: 13px }
 caption { text-align: left; font-weight: 600; padding: .3rem 0 }
 td, th { border-bottom: 1px solid #ddd; padding: .2rem .7rem .2rem 0; text-align: left }
-svg { max-width: 100%; height: auto } pre { white-space: pre-wrap; background: #f6f6f6; padding: 1em }
+svg { max-width: 100%; height: auto }
+pre { white-space: pre-wrap; background: #f6f6f6; padding: 1em }
 """
 
 
@@ -111,7 +112,10 @@ def _by_layer(study: Study) -> str:
 def _naive(study: Study) -> str:
     figure = Figure((7, 3))
     axes = figure.subplots()
-    for layers, label in ((study.attention, "subject"), (study.control_attention, "random weights")):
+    for layers, label in (
+        (study.attention, "subject"),
+        (study.control_attention, "random weights"),
+    ):
         rho = np.array([layer.naive_rho for layer in layers])
         axes.plot(rho[:, 0], label=label)
         axes.fill_between(np.arange(len(rho)), rho[:, 1], rho[:, 2], alpha=0.2)

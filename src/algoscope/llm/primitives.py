@@ -3,8 +3,8 @@
 A minimal task is a short prompt with a token that looks (the query), tokens that it looks at if the
 head does the operation (the target), and matched tokens that it has no reason to look at (the
 control): of the same kind, in the same role. A head's score is the attention to the target less
-that to the control. Exchanging the two flips a task's sign, which gives the null distribution of the
-largest score among all heads; what random weights reach is shown beside it.
+that to the control. Exchanging the two flips a task's sign, which gives the null distribution of
+the largest score among all heads; what random weights reach is shown beside it.
 """
 
 from collections.abc import Callable, Sequence
@@ -132,7 +132,9 @@ def _comparison(rng: np.random.Generator) -> MinimalTask:
 
 
 PRIMITIVES = (
-    Primitive("previous mention", "looks at the earlier mention of the same word", _previous_mention),
+    Primitive(
+        "previous mention", "looks at the earlier mention of the same word", _previous_mention
+    ),
     Primitive("successor", "looks at what followed the same word earlier", _successor),
     Primitive("edge lookup", "looks from an edge's end at its start", _edge_lookup),
     Primitive("goal match", "looks from the question at the goal in the description", _goal_match),
@@ -155,7 +157,9 @@ def primitives(
     for number, primitive in enumerate(library):
         rng = np.random.default_rng([seed, number])
         made = [primitive.make(rng) for _ in range(count)]
-        own, control = (np.array([_excess(of, task) for task in made]) for of in (subject, unlearned))
+        own, control = (
+            np.array([_excess(of, task) for task in made]) for of in (subject, unlearned)
+        )
         largest = float(control.mean(0).max())
         found[primitive.name] = _detect(primitive.name, own, largest, permutations, seed)
     return found

@@ -5,6 +5,7 @@ with the graph (distance) and with each hypothesis (steps between visits). Traje
 coordinates per node and layer, by PCA or t-SNE.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -65,7 +66,8 @@ def _hollow(K: np.ndarray) -> np.ndarray:
 def layer_cka(observations: Sequence[Observation]) -> np.ndarray:
     """Debiased CKA of each layer's node states with the next one's, mean over items: [layer]."""
     return np.mean(
-        [[debiased_cka(a, b) for a, b in zip(o.states, o.states[1:])] for o in observations], 0
+        [[debiased_cka(a, b) for a, b in itertools.pairwise(o.states)] for o in observations],
+        0,
     )
 
 

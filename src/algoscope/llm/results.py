@@ -29,9 +29,7 @@ def as_json(value: Any) -> Any:
 
 
 def study_json(study: Study) -> dict:
-    parts = {
-        name: as_json(getattr(study, name)) for name in vars(study) if name != "observations"
-    }
+    parts = {name: as_json(getattr(study, name)) for name in vars(study) if name != "observations"}
     parts["verdict"] |= {"text": str(study.verdict)}
     parts["answers"] = [
         {

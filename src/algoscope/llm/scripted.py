@@ -15,6 +15,8 @@ attend at random and add nothing. They read prompts of the form `letters` with o
 A `bfs` of two layers sees two steps far: a shortcut.
 """
 
+import re
+
 import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutput
@@ -200,8 +202,9 @@ def scripted(search: str = "bfs", layers: int = 8, heads: int = 3, seed: int = 0
     if search not in SEARCHES:
         raise ValueError(f"search: got {search!r}, needed one of {', '.join(SEARCHES)}")
     form = FORMS["letters"]
-    tokenizer = word_tokenizer([*form.names, *"Edges of a graph : > . ?".split()]
-                               + "Can you get to from Answer or".split())  # fmt: skip
+    texts = (form.intro, form.one_way, form.reach, "Answer:")
+    written = re.sub(r"{\w+}", " ", " ".join(texts))
+    tokenizer = word_tokenizer([*form.names, *re.findall(r"\w+|[^\w\s]+", written)])
     arrow, yes, no = tokenizer.convert_tokens_to_ids([">", "Yes", "No"])
     torch_state = torch.random.get_rng_state()
     generator = torch.Generator().manual_seed(seed)

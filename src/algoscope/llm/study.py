@@ -90,7 +90,7 @@ def navigate(
     effects = None
     if causal_tests or (causal_tests is None and acts.above_chance):
         with clock("causal tests"):
-            effects = causal.tests(subject, seen, leader(ranked).match)
+            effects = causal.causal_tests(subject, seen, leader(ranked).match)
     return Study(
         subject=subject.name,
         items=len(items),
@@ -113,7 +113,7 @@ def navigate(
 
 
 def _half(items: Sequence[Item]) -> list[Item]:
-    """The items of the first half of the pairs: enough for the control, which costs as much as the subject."""
+    """The items of the first half of the pairs: enough for a control."""
     numbers = sorted({item.pair for item in items})
     kept = set(numbers[: max(12, (len(numbers) + 1) // 2)])
     return [item for item in items if item.pair in kept]

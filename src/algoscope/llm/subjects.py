@@ -163,7 +163,7 @@ def load(
 
 
 def convert(source: str | pathlib.Path, folder: pathlib.Path) -> None:
-    """Writes a GGUF file as a folder in float32, which loads in a second instead of half a minute."""
+    """Writes a GGUF file as a folder in float32, which loads in a second, not in half a minute."""
     if folder.exists():
         raise ValueError(f"--out: got {folder}, which exists; needed a new folder")
     given = load(source)
@@ -193,7 +193,9 @@ def subject(live: tuple[Any, Any], name: str, chat: bool | None = None) -> Subje
         )
     has_template = bool(getattr(tokenizer, "chat_template", None))
     if chat and not has_template:
-        raise ValueError(f"chat: got True, needed a tokenizer with a chat template, {name} has none")
+        raise ValueError(
+            f"chat: got True, needed a tokenizer with a chat template, {name} has none"
+        )
     model.eval()
     ids = np.random.default_rng(0).integers(0, _vocabulary(model), _CHECK_LENGTH).tolist()
     anatomy = _set_up(model, ids)

@@ -116,7 +116,9 @@ def decide(
             holds(f"also where it is wrong: {a.against_truth}, p = {a.p:.2g}", True)
             return Verdict("shortcut", a.heuristic, evidence)
     worst = behaviour.worst
-    if not holds(f"surely better than chance for both truth values: {worst}", behaviour.above_chance):
+    if not holds(
+        f"surely better than chance for both truth values: {worst}", behaviour.above_chance
+    ):
         return Verdict("fails", None, evidence)
     solved = holds(f"at least 90 % right for both truth values: {worst}", behaviour.solved)
     best = leader(ranked)

@@ -6,6 +6,7 @@ how many of its visits are written at all? A text that names the path alone has 
 search: that happened inside, or nowhere.
 """
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -90,7 +91,7 @@ def right(text: str, item: Item) -> bool:
         return any(_leads_on(n, item, left - 1) for n in shorter)
     way = nodes if nodes[:1] == [item.source] else [item.source, *nodes]
     A = item.adjacency()
-    return way[-1] == item.goal and all(A[a, b] for a, b in zip(way, way[1:], strict=False))
+    return way[-1] == item.goal and all(A[a, b] for a, b in itertools.pairwise(way))
 
 
 def _leads_on(node: int, item: Item, length: int) -> bool:

@@ -63,15 +63,11 @@ class Navigate:
         )
         if self.out and self.out.exists():
             raise ValueError(f"--out: got {self.out}, which exists; needed a new folder")
-        subject = llm.load(
-            self.model, download=self.download, device=self.device, chat=self.chat
-        )
+        subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
         from algoscope.llm.page import page
         from algoscope.llm.results import study_json, tables, write_folder
 
-        study = llm.navigate(
-            subject, items, causal_tests=self.causal, seed=self.seed, report=_say
-        )
+        study = llm.navigate(subject, items, causal_tests=self.causal, seed=self.seed, report=_say)
         out = self.out or _new_folder(f"navigate-{subject.name}")
         write_folder(study, out, page(study))
         if self.json:
@@ -164,9 +160,7 @@ class Primitives:
         from algoscope.llm.results import as_json
         from algoscope.tasks.table import Table
 
-        subject = llm.load(
-            self.model, download=self.download, device=self.device, chat=self.chat
-        )
+        subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
         found = llm.primitives(subject, self.count, self.seed)
         if self.json:
             print(json.dumps(as_json(found)))
@@ -217,9 +211,7 @@ class Written:
         items = llm.navigation(
             self.items, depths=self.depths, form=self.form, question=self.question, seed=self.seed
         )
-        subject = llm.load(
-            self.model, download=self.download, device=self.device, chat=self.chat
-        )
+        subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
         found = study_written(subject, items, self.tokens, seed=self.seed)
         if self.json:
             print(json.dumps(as_json(found)))
@@ -284,8 +276,6 @@ class Convert:
 
         convert(self.model, self.out)
         print(self.out)
-
-
 
 
 @dataclasses.dataclass(frozen=True)
