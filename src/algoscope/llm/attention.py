@@ -133,7 +133,7 @@ def mixed_effects(y: np.ndarray, X: np.ndarray, groups: np.ndarray) -> Regressio
         return loss, b, gram, rest / free
 
     best = minimize_scalar(lambda log_rho: fit(log_rho)[0], bounds=(-12, 8), method="bounded")
-    _, b, gram, variance = fit(best.x)
+    _, b, gram, variance = fit(float(best.x))  # pyright: ignore[reportAttributeAccessIssue]
     se = float(np.sqrt(variance * np.linalg.pinv(gram)[0, 0]))
     df = len(y) - X.shape[1] - len(sizes) + 1
     t = float(b[0]) / se if se > 0 else 0.0

@@ -73,7 +73,7 @@ def _attention(
     session = _session.get()
     groups = query.shape[1] // key.shape[1]
     key, value = (x.repeat_interleave(groups, 1) if groups > 1 else x for x in (key, value))
-    scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     if attention_mask is None and query.shape[2] > 1:
         later = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device)
         later = later.triu(1 + key.shape[2] - query.shape[2])
@@ -81,7 +81,7 @@ def _attention(
         attention_mask = attention_mask.masked_fill(later, torch.finfo(query.dtype).min)
 
     def weights(rows: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
-        scores = rows @ key.transpose(2, 3) * scaling
+        scores = rows @ key.transpose(2, 3) * scale
         if softcap is not None:
             scores = softcap * torch.tanh(scores / softcap)
         if mask is not None:
@@ -93,7 +93,7 @@ def _attention(
 
     if softcap is None and s_aux is None:
         mixed = torch.nn.functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=attention_mask, scale=scaling
+            query, key, value, attn_mask=attention_mask, scale=scale
         )
     else:
         mixed = weights(query, attention_mask) @ value

@@ -83,7 +83,7 @@ def inspect_task(lines: Sequence[dict[str, Any]], name: str = "algoscope_navigat
         )
         for line in lines
     ]
-    metrics = [accuracy(), stderr()]
+    metrics: list[Any] = [accuracy(), stderr()]
     if all("reachable" in line for line in lines):
         metrics.append(grouped(accuracy(), "reachable"))
     return Task(

@@ -171,7 +171,7 @@ def _one(item: Item, node: int | None) -> Steps:
 def _siblings(item: Item) -> Steps:
     """Who shares a neighbour (a parent, if doors are one-way) with the goal."""
     A = item.adjacency()
-    shared = A[A[:, item.goal]].any(0)
+    shared = np.asarray(A[A[:, item.goal]].any(0))
     shared[[item.goal, item.source]] = False
     return shared[None]
 

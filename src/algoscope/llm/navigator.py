@@ -64,7 +64,7 @@ def build(config: NavigatorConfig, tokenizer: PreTrainedTokenizerFast) -> LlamaF
             num_key_value_heads=config.heads,
             max_position_embeddings=512,
             tie_word_embeddings=True,
-            pad_token_id=tokenizer.pad_token_id,
+            pad_token_id=tokenizer.get_vocab()[PADDING],
             bos_token_id=None,
             eos_token_id=None,
         )
@@ -78,7 +78,8 @@ def train(
 ) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast, list[Progress]]:
     torch.set_num_threads(config.threads)
     tokenizer = word_tokenizer()
-    model = build(config, tokenizer).to(config.device)
+    model = build(config, tokenizer)
+    model.to(device=torch.device(config.device))  # pyright: ignore[reportCallIssue]
     optimiser = torch.optim.AdamW(model.parameters(), config.rate, betas=(0.9, 0.98))
     rng = np.random.default_rng([config.seed, 1])
     writer = Writer(tokenizer)
@@ -105,7 +106,8 @@ def train(
             deepest = max(config.depths[:depth])
             history.append(Progress(step + 1, float(loss.detach()), accuracy, deepest, seconds))
             report(history[-1])
-    return model.to("cpu").eval(), tokenizer, history
+    model.to(device=torch.device("cpu"))  # pyright: ignore[reportCallIssue]
+    return model.eval(), tokenizer, history
 
 
 _MASTERED = 0.97

@@ -51,10 +51,10 @@ def p_value(value: float, null: np.ndarray) -> float:
 
 def holm(p: Sequence[float]) -> np.ndarray:
     """p-values corrected for being several, by Holm's method."""
-    p = np.asarray(p, float)
-    order = np.argsort(p)
-    raised = p[order] * (len(p) - np.arange(len(p)))
-    corrected = np.empty(len(p))
+    given = np.asarray(p, float)
+    order = np.argsort(given)
+    raised = given[order] * (len(given) - np.arange(len(given)))
+    corrected = np.empty(len(given))
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(raised))
     return corrected
 

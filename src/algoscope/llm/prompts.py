@@ -92,8 +92,8 @@ class Item:
             return []
         path = [self.source]
         while path[-1] != self.goal:
-            closer = np.flatnonzero(A[path[-1]] & (left == left[path[-1]] - 1))
-            path.append(int(min(closer, key=self.first_mention)))
+            closer = np.flatnonzero(A[path[-1]] & (left == left[path[-1]] - 1)).tolist()
+            path.append(min(closer, key=self.first_mention))
         return path
 
     def first_mention(self, node: int) -> int:

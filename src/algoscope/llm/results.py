@@ -15,8 +15,9 @@ from algoscope.tasks.table import Table
 
 def as_json(value: Any) -> Any:
     """Named tuples as dictionaries, arrays as lists, and null for what is not a finite number."""
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {key: as_json(of) for key, of in value._asdict().items()}
+    fields = getattr(value, "_fields", None)
+    if fields is not None:
+        return {key: as_json(getattr(value, key)) for key in fields}
     if isinstance(value, dict):
         return {str(key): as_json(of) for key, of in value.items()}
     if isinstance(value, list | tuple):

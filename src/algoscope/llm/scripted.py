@@ -99,7 +99,8 @@ class ScriptedAttention(torch.nn.Module):
             projection(hidden).view(shape).transpose(1, 2)
             for projection in (self.q_proj, self.k_proj, self.v_proj)
         )
-        attend = ALL_ATTENTION_FUNCTIONS.get_interface(self.config._attn_implementation, _eager)
+        chosen = self.config._attn_implementation or "eager"
+        attend = ALL_ATTENTION_FUNCTIONS.get_interface(chosen, _eager)
         mixed, weights = attend(self, query, key, value, attention_mask, scaling=1.0)
         return self.o_proj(mixed.flatten(2)), weights
 
@@ -168,7 +169,8 @@ class ScriptedForCausalLM(PreTrainedModel):
         logits[..., self.config.yes] = 20.0 if constant else 20 * arrived
         logits[..., self.config.no] = 10.0
         return CausalLMOutput(
-            logits=logits, attentions=tuple(attentions) if output_attentions else None
+            logits=logits,  # pyright: ignore[reportArgumentType]
+            attentions=tuple(attentions) if output_attentions else None,
         )
 
     def _embed(self, ids):
@@ -205,7 +207,7 @@ def scripted(search: str = "bfs", layers: int = 8, heads: int = 3, seed: int = 0
     texts = (form.intro, form.one_way, form.reach, "Answer:")
     written = re.sub(r"{\w+}", " ", " ".join(texts))
     tokenizer = word_tokenizer([*form.names, *re.findall(r"\w+|[^\w\s]+", written)])
-    arrow, yes, no = tokenizer.convert_tokens_to_ids([">", "Yes", "No"])
+    arrow, yes, no = (tokenizer.get_vocab()[word] for word in (">", "Yes", "No"))
     torch_state = torch.random.get_rng_state()
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)

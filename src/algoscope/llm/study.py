@@ -3,14 +3,16 @@
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from algoscope.llm import attention, causal, order, probes, representation
+from algoscope.llm import causal, order, representation
+from algoscope.llm.attention import Layer, by_layer, mention_rho
 from algoscope.llm.behaviour import Behaviour, behaviour
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis
+from algoscope.llm.nulls import Estimate
 from algoscope.llm.observe import Observation, observe
+from algoscope.llm.probes import Probe, probe
 from algoscope.llm.prompts import Item
 from algoscope.llm.subjects import Subject
 from algoscope.llm.verdict import Standing, Verdict, decide, leader, standings
@@ -26,15 +28,16 @@ class Study:
     behaviour: Behaviour
     standings: list[Standing]
     """Hypotheses by channel, best first."""
-    attention: list[attention.Layer]
+    attention: list[Layer]
     """The analyses of the case study, by layer."""
-    control_attention: list[attention.Layer]
+    control_attention: list[Layer]
     """The same for random weights: what they find is an artefact."""
-    mention_rho: Any
+    mention_rho: Estimate
+    """Correlation of how often a room is mentioned and its distance from the start."""
     similarities: list[representation.Similarity]
     layer_cka: np.ndarray
-    probes: list[probes.Probe]
-    control_probes: list[probes.Probe]
+    probes: list[Probe]
+    control_probes: list[Probe]
     effects: list[causal.Effect] | None
     verdict: Verdict
     seconds: dict[str, float]
@@ -79,14 +82,12 @@ def navigate(
             )
         )
     with clock("attention by layer"):
-        layers, control_layers = attention.by_layer(seen), attention.by_layer(unlearned)
+        layers, control_layers = by_layer(seen), by_layer(unlearned)
     with clock("similarity of states"):
         similar = representation.similarities(seen, seed) if states else []
         cka = representation.layer_cka(seen)
     with clock("probes"):
-        read, control_read = (
-            probes.probe(of, seed=seed) if states else [] for of in (seen, unlearned)
-        )
+        read, control_read = (probe(of, seed=seed) if states else [] for of in (seen, unlearned))
     effects = None
     if causal_tests or (causal_tests is None and acts.above_chance):
         with clock("causal tests"):
@@ -100,7 +101,7 @@ def navigate(
         standings=ranked,
         attention=layers,
         control_attention=control_layers,
-        mention_rho=attention.mention_rho(seen),
+        mention_rho=mention_rho(seen),
         similarities=similar,
         layer_cka=cka,
         probes=read,

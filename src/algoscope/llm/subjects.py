@@ -99,7 +99,7 @@ class Subject:
         """What the model writes after the prompt, always the likeliest token."""
         ids = torch.tensor([self.encode(prompt).ids], device=self.model.device)
         with torch.inference_mode():
-            written = self.model.generate(
+            written = self.model.generate(  # pyright: ignore[reportCallIssue]
                 ids,
                 attention_mask=torch.ones_like(ids),
                 max_new_tokens=tokens,
@@ -115,7 +115,8 @@ class Subject:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             model = type(self.model)(config)
-        model = model.to(self.model.device, self.model.dtype).eval()
+        model.to(device=self.model.device, dtype=self.model.dtype)  # pyright: ignore[reportCallIssue]
+        model.eval()
         return subject((model, self.tokenizer), f"{self.name} (random weights)", chat=self.chat)
 
 
@@ -159,7 +160,8 @@ def load(
             f"model: got {source}, which is neither a folder, nor a GGUF file, nor a model in the "
             "local cache; give download=True (--download) to ask the hub for it"
         ) from error
-    return subject((model.to(device), tokenizer), path.name, chat=chat)
+    model.to(device=torch.device(device))  # pyright: ignore[reportCallIssue]
+    return subject((model, tokenizer), path.name, chat=chat)
 
 
 def convert(source: str | pathlib.Path, folder: pathlib.Path) -> None:
