@@ -1,5 +1,6 @@
 """The navigator: texts that say what is true, training that repeats, a model that loads."""
 
+import dataclasses
 import json
 import re
 
@@ -68,3 +69,9 @@ def test_training_repeats_and_its_model_loads(tmp_path):
     loaded = load(tmp_path / "navigator")
     found = behaviour(observe(loaded, navigator.evaluation_items(8, TINY, seed=9)))
     assert sum(cell.count for cell in found.cells if cell.depth is None) == 8
+
+
+def test_workers_write_the_same_texts():
+    alone = navigator.train(TINY, every=3)[0].state_dict()
+    helped = navigator.train(dataclasses.replace(TINY, workers=1), every=3)[0].state_dict()
+    assert all(torch.equal(alone[name], helped[name]) for name in alone)

@@ -5,11 +5,15 @@ maze and asks several questions about it; only the answers are learned. Goals st
 root and move deeper as each depth is mastered, since deep goals alone teach nothing at first.
 """
 
+import collections
+import concurrent.futures
 import dataclasses
+import functools
 import json
+import multiprocessing
 import pathlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +44,9 @@ class NavigatorConfig:
     seed: int = 0
     device: str = "cpu"
     threads: int = 1
+    workers: int = 0
+    """Processes that write texts ahead, so that a GPU need not wait; goals then move deeper a few
+    steps later, so the number of workers is part of what is repeated."""
 
 
 class Progress(NamedTuple):
@@ -81,14 +88,13 @@ def train(
     model = build(config, tokenizer)
     model.to(device=torch.device(config.device))  # pyright: ignore[reportCallIssue]
     optimiser = torch.optim.AdamW(model.parameters(), config.rate, betas=(0.9, 0.98))
-    rng = np.random.default_rng([config.seed, 1])
-    writer = Writer(tokenizer)
     history, recent, started = [], [], time.perf_counter()
-    depth = 1
+    depth, texts_of = 1, _texts(config)
+    next(texts_of)
     for step in range(config.steps):
         if len(recent) >= every and np.mean(recent[-every:]) > _MASTERED:
             depth, recent = min(depth + 1, len(config.depths)), []
-        texts = writer.batch(config, config.depths[:depth], rng)
+        texts = texts_of.send(config.depths[:depth])
         ids, labels, verdicts = (torch.from_numpy(array).to(config.device) for array in texts)
         logits = model(input_ids=ids, use_cache=False).logits.flatten(0, 1)
         loss = torch.nn.functional.cross_entropy(logits, labels.flatten(), ignore_index=_IGNORED)
@@ -108,6 +114,35 @@ def train(
             report(history[-1])
     model.to(device=torch.device("cpu"))  # pyright: ignore[reportCallIssue]
     return model.eval(), tokenizer, history
+
+
+def _texts(config: NavigatorConfig) -> Generator["Texts", tuple[int, ...], None]:
+    """The texts of one step after the other; is sent the depths of the goals."""
+    depths = yield  # pyright: ignore[reportReturnType]
+    if not config.workers:
+        for step in range(config.steps):
+            depths = yield _texts_of_step(config, depths, step)
+        return
+    ahead = 4 * config.workers
+    with concurrent.futures.ProcessPoolExecutor(
+        config.workers, multiprocessing.get_context("spawn")
+    ) as pool:
+        waiting = collections.deque(
+            pool.submit(_texts_of_step, config, depths, step) for step in range(ahead)
+        )
+        for step in range(config.steps):
+            waiting.append(pool.submit(_texts_of_step, config, depths, step + ahead))
+            depths = yield waiting.popleft().result()
+        pool.shutdown(cancel_futures=True)
+
+
+def _texts_of_step(config: NavigatorConfig, depths: tuple[int, ...], step: int) -> "Texts":
+    return _writer().batch(config, depths, np.random.default_rng([config.seed, 1, step]))
+
+
+@functools.cache
+def _writer() -> "Writer":
+    return Writer(word_tokenizer())
 
 
 _MASTERED = 0.97

@@ -144,7 +144,7 @@ def _artefact(study: Study) -> Table:
         return min(layers, key=lambda layer: layer.naive_rho.value)
 
     def significant(layers, which):
-        return sum(getattr(layer, which).p < 0.001 for layer in layers)
+        return sum(getattr(layer, which).p < 0.01 for layer in layers)
 
     own, control = study.attention, study.control_attention
     n = len(own)
@@ -159,7 +159,7 @@ def _artefact(study: Study) -> Table:
                 str(strongest(control).naive_rho),
             ],
             [
-                "path gets more attention, layers with p < .001",
+                "path gets more attention, layers with p < .01",
                 f"{significant(own, 'paper')} of {n}",
                 f"{significant(control, 'paper')} of {n}",
             ],

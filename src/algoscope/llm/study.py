@@ -29,7 +29,7 @@ class Study:
     standings: list[Standing]
     """Hypotheses by channel, best first."""
     attention: list[Layer]
-    """The analyses of the case study, by layer."""
+    """The analyses of the case study, by layer, on the items that random weights are given."""
     control_attention: list[Layer]
     """The same for random weights: what they find is an artefact."""
     mention_rho: Estimate
@@ -82,7 +82,7 @@ def navigate(
             )
         )
     with clock("attention by layer"):
-        layers, control_layers = by_layer(seen), by_layer(unlearned)
+        layers, control_layers = by_layer(seen[: len(unlearned)]), by_layer(unlearned)
     with clock("similarity of states"):
         similar = representation.similarities(seen, seed) if states else []
         cka = representation.layer_cka(seen)

@@ -99,6 +99,8 @@ class TrainNavigator:
     """Where it is trained, such as cpu or cuda."""
     threads: int = 1
     """Threads of the CPU."""
+    workers: int = 0
+    """Processes that write texts ahead, so that a GPU need not wait."""
     items: int = 600
     """Number of unseen questions that it is tested on."""
 
@@ -122,6 +124,7 @@ class TrainNavigator:
             seed=self.seed,
             device=self.device,
             threads=self.threads,
+            workers=self.workers,
         )
         model, tokenizer, history = navigator.train(
             config,
