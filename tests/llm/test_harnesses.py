@@ -6,7 +6,7 @@ import pytest
 
 from algoscope import tasks
 from algoscope.llm import harnesses
-from algoscope.llm.clrs_text import clrs_text, trace_scores
+from algoscope.llm.clrs_text import clrs_items, study_clrs_text, trace_scores
 from algoscope.llm.prompts import navigation
 
 
@@ -23,20 +23,37 @@ def test_rows_carry_answer_and_traces(tmp_path):
 
 @pytest.mark.parametrize("name", tasks.names())
 def test_every_clrs_text_task_is_there_with_its_own_trace(name):
-    for item in clrs_text(name, size=5, count=2):
+    for item in clrs_items(name, size=5, count=2):
         scores = trace_scores(item, item.candidates[name].answer)
         assert scores[name] == 1
         assert item.example.prompt
 
 
 def test_a_written_sort_is_told_from_other_sorts():
-    items = clrs_text("insertion_sort", size=8, count=8)
+    items = clrs_items("insertion_sort", size=8, count=8)
     assert set(items[0].candidates) == {"insertion_sort", "bubble_sort", "heapsort", "quicksort"}
     for name in items[0].candidates:
         for item in items:
             scores = trace_scores(item, item.candidates[name].answer)
             assert scores[name] == 1
             assert max(v for k, v in scores.items() if k != name) < 1
+
+
+class _Knowing:
+    """Writes the right answer to every prompt."""
+
+    def __init__(self, items):
+        self.answers = {item.example.prompt: item.example.answer for item in items}
+
+    def generate(self, prompt, tokens):
+        return self.answers[prompt]
+
+
+def test_right_answers_get_full_scores():
+    items = clrs_items("insertion_sort", size=6, count=4, traces=True)
+    found = study_clrs_text(_Knowing(items), items)
+    assert found.clrs.value == found.exact.value == found.traces["insertion_sort"].value == 1
+    assert found.traces["heapsort"].value < 1
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -92,5 +109,5 @@ def test_lm_eval_runs_the_tasks_offline(tmp_path, monkeypatch):
     results = found["results"]
     assert results["algoscope_navigation_multiple_choice"]["acc,none"] == 0.5
     assert results["algoscope_navigation_generate_until"]["exact_match,answer"] == 0.5
-    sorting = harnesses.clrs_rows(clrs_text("insertion_sort", 5, 4))
+    sorting = harnesses.clrs_rows(clrs_items("insertion_sort", 5, 4))
     assert len(harnesses.write_lm_eval(tmp_path / "sorting", sorting, "sorting")) == 1

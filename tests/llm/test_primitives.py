@@ -7,7 +7,7 @@ import pytest
 import torch
 from tiny_models import tiny_llama
 
-from algoscope.llm.primitives import PRIMITIVES, primitives
+from algoscope.llm.primitives import PRIMITIVES, find_primitives
 from algoscope.llm.subjects import subject
 from algoscope.llm.vocabulary import word_tokenizer
 
@@ -54,7 +54,7 @@ def test_a_head_that_does_it_is_found(primitive, reading_subject, monkeypatch):
         return values
 
     monkeypatch.setattr(module, "_excess", planted)
-    [found] = primitives(reading_subject, 20, library=[primitive], permutations=199).values()
+    [found] = find_primitives(reading_subject, 20, library=[primitive], permutations=199).values()
     assert (found[0].layer, found[0].head) == (1, 2)
     assert found[0].p == 1 / 200
 
@@ -74,12 +74,12 @@ def test_previous_mention_is_found_in_weights(reading_subject):
         attention.k_proj.weight.copy_(identity)
     made = subject((model, tokenizer), "comparing")
     library = [p for p in PRIMITIVES if p.name == "previous mention"]
-    [found] = primitives(made, 20, library=library, permutations=199).values()
+    [found] = find_primitives(made, 20, library=library, permutations=199).values()
     assert (found[0].layer, found[0].head) == (0, 0)
     assert found[0].excess.low > 0.3
 
 
 def test_random_weights_do_nothing(reading_subject):
-    found = primitives(reading_subject, 20, permutations=199)
+    found = find_primitives(reading_subject, 20, permutations=199)
     assert set(found) == {primitive.name for primitive in PRIMITIVES}
     assert sum(len(heads) for heads in found.values()) <= 2

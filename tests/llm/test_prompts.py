@@ -133,3 +133,12 @@ def test_text_of_ones_own_is_an_item():
 def test_bad_requests_say_what_is_wrong(options, message):
     with pytest.raises(ValueError, match=message):
         navigation(**{"count": 4} | options)
+
+
+def test_what_the_package_offers_is_callable_again_and_again():
+    from algoscope import llm
+
+    for _ in range(2):
+        assert all(callable(getattr(llm, name)) for name in llm.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = llm.nothing

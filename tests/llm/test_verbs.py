@@ -72,6 +72,13 @@ def test_primitives_and_written_print_tables(algoscope, folder):
     assert "share of its visits written" in algoscope(*command.split())
 
 
+def test_clrs_text_scores_what_is_written(algoscope, folder):
+    command = f"clrs-text --model {folder} --size 4 --items 2 --tokens 4 --traces --json"
+    printed = json.loads(algoscope(*command.split()))
+    assert printed["exact"]["value"] == 0
+    assert set(printed["traces"]) == {"insertion_sort", "bubble_sort", "heapsort", "quicksort"}
+
+
 def test_train_navigator_saves_a_model_and_says_how_good_it_is(algoscope, tmp_path):
     command = (
         f"train-navigator --out {tmp_path / 'nav'} --layers 1 --width 16 --heads 2 --sizes 3 "

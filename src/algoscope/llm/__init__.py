@@ -17,8 +17,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from algoscope.llm.clrs_text import clrs_text
-    from algoscope.llm.primitives import primitives
+    from algoscope.llm.clrs_text import clrs_items
+    from algoscope.llm.primitives import find_primitives
     from algoscope.llm.prompts import Item, from_text, navigation
     from algoscope.llm.study import navigate
     from algoscope.llm.subjects import load
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Item": "prompts",
-    "clrs_text": "clrs_text",
+    "clrs_items": "clrs_text",
+    "find_primitives": "primitives",
     "from_text": "prompts",
     "load": "subjects",
     "navigate": "study",
     "navigation": "prompts",
-    "primitives": "primitives",
     "read_steps": "written",
     "score_steps": "written",
 }
 
 __all__ = [
     "Item",
-    "clrs_text",
+    "clrs_items",
+    "find_primitives",
     "from_text",
     "load",
     "navigate",
     "navigation",
-    "primitives",
     "read_steps",
     "score_steps",
 ]

@@ -4,11 +4,13 @@ Where several of the thirty algorithms solve the same problems (sorting, shortes
 trees, …) each item carries the trace of each, so that a written trace can be told from the others.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from algoscope import tasks
+from algoscope.llm import nulls
 from algoscope.tasks import text
 from algoscope.tasks.text import Example
 
@@ -28,7 +30,7 @@ class ClrsItem(NamedTuple):
     """The example of each algorithm that solves the same problem, with its trace."""
 
 
-def clrs_text(
+def clrs_items(
     name: str, size: int = 8, count: int = 32, seed: int = 7, traces: bool = False
 ) -> list[ClrsItem]:
     """Problems of one of the thirty tasks as text; equal to dm-clrs's for the same seed."""
@@ -52,6 +54,38 @@ def _examples(batch: tasks.Batch, traces: bool) -> list[Example]:
 def _same_problems(names: tuple[str, ...], a: tasks.Batch, b: tasks.Batch) -> bool:
     return all(
         name in b.inputs and np.array_equal(a.inputs[name], b.inputs[name]) for name in names
+    )
+
+
+class ClrsScores(NamedTuple):
+    clrs: nulls.Estimate
+    """The share of the answer that is right: TransNAR's CLRS score."""
+    shape: nulls.Estimate
+    parse: nulls.Estimate
+    exact: nulls.Estimate
+    traces: dict[str, nulls.Estimate]
+    """How much of each candidate's trace is written; empty if no trace was asked for."""
+    texts: list[str]
+
+
+def study_clrs_text(subject: Any, items: Sequence[ClrsItem], tokens: int = 256) -> ClrsScores:
+    """What the subject (`subjects.Subject`) writes on each item, scored."""
+    texts = [subject.generate(item.example.prompt, tokens) for item in items]
+    scores = [text.score(i.example, t) for i, t in zip(items, texts, strict=True)]
+    traced = bool(items) and items[0].example.traces
+    candidates = list(items[0].candidates) if traced else []
+    written = [trace_scores(i, t) for i, t in zip(items, texts, strict=True)] if traced else []
+
+    def mean(name: str) -> nulls.Estimate:
+        return nulls.bootstrap(np.array([getattr(score, name) for score in scores], float))
+
+    return ClrsScores(
+        mean("clrs"),
+        mean("shape"),
+        mean("parse"),
+        mean("exact"),
+        {c: nulls.bootstrap(np.array([w[c] for w in written])) for c in candidates},
+        texts,
     )
 
 

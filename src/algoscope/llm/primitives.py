@@ -143,7 +143,7 @@ PRIMITIVES = (
 )
 
 
-def primitives(
+def find_primitives(
     subject: Subject,
     count: int = 40,
     seed: int = 0,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.llm import mazes, nulls
-from algoscope.llm.hypotheses import Hypothesis, trace
+from algoscope.llm.hypotheses import Hypothesis, by_name, trace
 from algoscope.llm.observe import Observation
 from algoscope.llm.prompts import Item
 
@@ -58,13 +58,16 @@ TARGETS: dict[str, Labels] = {
     "is reachable": _reachable,
     "on the path": _on_path,
     "distance": _closeness,
+    "visited by step 1 of BFS": visited(by_name("BFS"), 1),
+    "visited by step 2 of BFS": visited(by_name("BFS"), 2),
+    "visited by step 2 of DFS": visited(by_name("DFS"), 2),
 }
 
 
 def probe(
     observations: Sequence[Observation],
     targets: Mapping[str, Labels] | None = None,
-    permutations: int = 199,
+    permutations: int = 99,
     seed: int = 0,
 ) -> list[Probe]:
     """Reads each target off the states of nodes, at every layer.

@@ -164,7 +164,7 @@ class Primitives:
         from algoscope.tasks.table import Table
 
         subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
-        found = llm.primitives(subject, self.count, self.seed)
+        found = llm.find_primitives(subject, self.count, self.seed)
         if self.json:
             print(json.dumps(as_json(found)))
             return
@@ -233,6 +233,53 @@ class Written:
 
 
 @dataclasses.dataclass(frozen=True)
+class ClrsText:
+    """Score what a language model writes on a task of CLRS-Text, and whose trace it writes."""
+
+    model: str
+    """A folder of Hugging Face's format, a GGUF file, or a name in the local cache."""
+    task: str = "insertion_sort"
+    """The task, as `algoscope tasks` lists it."""
+    size: int = 8
+    """Problem size."""
+    items: int = 32
+    """Number of problems."""
+    traces: bool = False
+    """Ask for the trace of the algorithm, too."""
+    tokens: int = 256
+    """How much the model may write."""
+    seed: int = 7
+    chat: bool | None = None
+    device: str = "cpu"
+    download: bool = False
+    """Ask a hub for the model if it is not here."""
+    json: bool = False
+    """Print JSON instead of a table."""
+
+    def run(self) -> None:
+        from algoscope import llm
+        from algoscope.llm.clrs_text import study_clrs_text
+        from algoscope.llm.results import as_json
+        from algoscope.tasks.table import Table
+
+        items = llm.clrs_items(self.task, self.size, self.items, self.seed, self.traces)
+        subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
+        found = study_clrs_text(subject, items, self.tokens)
+        if self.json:
+            print(json.dumps(as_json(found)))
+            return
+        named = [(name, getattr(found, name)) for name in ("clrs", "shape", "parse", "exact")]
+        named += [(f"trace of {name}", value) for name, value in found.traces.items()]
+        print_table(
+            Table(
+                f"{subject.name}: {self.task}, {self.items} problems of size {self.size}",
+                ["score", "mean"],
+                [[name, str(value)] for name, value in named],
+            )
+        )
+
+
+@dataclasses.dataclass(frozen=True)
 class Items:
     """Write navigation items as JSON lines, each with the trace of every candidate algorithm."""
 
@@ -290,6 +337,7 @@ class Llm:
         | Annotated[TrainNavigator, tyro.conf.subcommand("train-navigator")]
         | Annotated[Primitives, tyro.conf.subcommand("primitives")]
         | Annotated[Written, tyro.conf.subcommand("written")]
+        | Annotated[ClrsText, tyro.conf.subcommand("clrs-text")]
         | Annotated[Items, tyro.conf.subcommand("items")]
         | Annotated[Convert, tyro.conf.subcommand("convert")]
     ]
