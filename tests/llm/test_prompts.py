@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from algoscope.llm import mazes
-from algoscope.llm.prompts import FORMS, QUESTIONS, from_text, navigation, without_edge
+from algoscope.llm.forms import FORMS
+from algoscope.llm.prompts import QUESTIONS, from_text, navigation, without_edge
 
 
 @pytest.mark.parametrize("family", sorted(mazes.FAMILIES))

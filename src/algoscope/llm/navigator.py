@@ -21,7 +21,8 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from algoscope.llm import mazes
-from algoscope.llm.prompts import FORMS, navigation
+from algoscope.llm.forms import FORMS
+from algoscope.llm.prompts import navigation
 from algoscope.llm.vocabulary import PADDING, word_tokenizer
 
 FORM = "letters"

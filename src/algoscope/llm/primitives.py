@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.llm import nulls
-from algoscope.llm.prompts import FORMS
+from algoscope.llm.forms import FORMS
 from algoscope.llm.subjects import Subject
 
 Span = tuple[int, int]

@@ -22,7 +22,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutput
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from algoscope.llm.prompts import FORMS
+from algoscope.llm.forms import FORMS
 from algoscope.llm.vocabulary import word_tokenizer
 
 SEARCHES = ("bfs", "dfs", "backward", "constant")

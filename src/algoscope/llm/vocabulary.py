@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from algoscope.llm.prompts import FORMS
+from algoscope.llm.forms import FORMS
 
 UNKNOWN, PADDING = "<unk>", "<pad>"
 
