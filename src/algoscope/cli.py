@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from algoscope.verbs.gap import Gap
+from algoscope.verbs.llm import Llm
 from algoscope.verbs.printing import print_table
 from algoscope.verbs.runs import Runs
 from algoscope.verbs.train import Train
@@ -285,6 +286,7 @@ def main() -> None:
             "gap": Gap,
             "train": Train,
             "runs": Runs,
+            "llm": Llm,
         },
         description="Does this model run the algorithm, or a shortcut?",
     )

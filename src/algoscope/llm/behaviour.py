@@ -1,0 +1,98 @@
+"""What a subject answers: how often it is right, for whom, and whether a heuristic would say so."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.llm import nulls
+from algoscope.llm.hypotheses import CANDIDATES
+from algoscope.llm.observe import Observation
+
+
+class Cell(NamedTuple):
+    depth: int | None
+    """None for all depths together."""
+    reachable: bool
+    accuracy: nulls.Estimate
+    """Of the likelier of Yes and No."""
+    count: int
+
+
+class Agreement(NamedTuple):
+    heuristic: str
+    agreement: nulls.Estimate
+    """How often the answers are the heuristic's."""
+    says_yes: float
+    """How often, of the items where the heuristic says Yes; chance-level answers have as many."""
+    says_no: float
+    against_truth: nulls.Estimate
+    """How often, of the items where the heuristic is wrong."""
+    p: float
+    """That answers follow the heuristic where it is wrong, corrected for the number of them."""
+
+
+class Behaviour(NamedTuple):
+    cells: list[Cell]
+    written: dict[str, int]
+    """How often the likeliest token was "Yes", "No" or "neither"."""
+    agreements: list[Agreement]
+
+    @property
+    def worst(self) -> nulls.Estimate:
+        """Accuracy for the truth value with the lower one: a constant answerer has 0."""
+        return min((c.accuracy for c in self.cells if c.depth is None), key=lambda a: a.value)
+
+    @property
+    def solved(self) -> bool:
+        """At least 90 % right for either truth value, and surely more than 75 %."""
+        of = [c.accuracy for c in self.cells if c.depth is None]
+        return all(a.value >= 0.9 and a.low > 0.75 for a in of)
+
+    @property
+    def above_chance(self) -> bool:
+        """More than half right, surely, for either truth value."""
+        return all(c.accuracy.low > 0.5 for c in self.cells if c.depth is None)
+
+
+def behaviour(observations: Sequence[Observation]) -> Behaviour:
+    truths = {o.item.reachable for o in observations}
+    if truths != {True, False}:
+        raise ValueError("items: got one truth value only, needed reachable and unreachable goals")
+    depths = [None, *sorted({o.item.depth for o in observations})]
+    cells = []
+    for depth in depths:
+        for reachable in (True, False):
+            right = [
+                o.right
+                for o in observations
+                if o.item.reachable == reachable and depth in (None, o.item.depth)
+            ]
+            cells.append(Cell(depth, reachable, nulls.proportion(right), len(right)))
+    written = {
+        text: sum(o.written == text for o in observations) for text in ("Yes", "No", "neither")
+    }
+    return Behaviour(cells, written, _agreements(observations))
+
+
+def _agreements(observations: Sequence[Observation]) -> list[Agreement]:
+    answers = np.array([o.says_yes for o in observations])
+    truth = np.array([o.item.reachable for o in observations])
+    rows, p = [], []
+    for candidate in CANDIDATES:
+        if candidate.algorithm:
+            continue
+        said = np.array([candidate.answer(o.item) for o in observations])
+        same, wrong = answers == said, said != truth
+        p.append(nulls.binomial_p(int(same[wrong].sum()), int(wrong.sum())))
+        rows.append(
+            Agreement(
+                candidate.name,
+                nulls.proportion(same.tolist()),
+                float(same[said].mean()) if said.any() else np.nan,
+                float(same[~said].mean()) if (~said).any() else np.nan,
+                nulls.proportion(same[wrong].tolist()),
+                np.nan,
+            )
+        )
+    return [row._replace(p=float(c)) for row, c in zip(rows, nulls.holm(p), strict=True)]

@@ -1,0 +1,240 @@
+"""What a causal model does on one prompt: rows of attention and states, and what follows if they
+are changed.
+
+Attention is computed by a function of ours that is registered with transformers
+(`AttentionInterface`): it returns what the model's own attention returns, and keeps the rows that
+were asked for. States are read and written by forward hooks on the decoder layers. Nothing of the
+size tokens x tokens is kept.
+"""
+
+import contextlib
+import contextvars
+import dataclasses
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from transformers import AttentionInterface
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+IMPLEMENTATION = "algoscope"
+
+
+class Patch(NamedTuple):
+    """States to be put in the place of the model's own."""
+
+    layer: int
+    """After this many layers; 0 is the embedding."""
+    positions: Sequence[int]
+    states: np.ndarray
+    """[position, width]"""
+
+
+class Reading(NamedTuple):
+    logits: np.ndarray
+    """Of the token after the prompt: float32 [vocabulary]."""
+    attention: np.ndarray
+    """[layer, head, row, token]: who was attended by each row that was asked for."""
+    states: np.ndarray
+    """The residual stream [layer + 1, position, width]; 0 is the embedding."""
+
+
+@dataclasses.dataclass
+class _Session:
+    rows: torch.Tensor | None
+    ablated: frozenset[tuple[int, int]]
+    numbers: dict[int, int]
+    """The number of the layer of each attention module, by the module's id."""
+    kept: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
+    modules: list[torch.nn.Module] = dataclasses.field(default_factory=list)
+
+
+_session: contextvars.ContextVar[_Session | None] = contextvars.ContextVar("session", default=None)
+
+
+def _attention(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    softcap: float | None = None,
+    s_aux: torch.Tensor | None = None,
+    **ignored: Any,
+) -> tuple[torch.Tensor, None]:
+    """softmax(scaling q k + mask) v, with soft caps (Gemma 2) and sinks (gpt-oss).
+
+    query [1, head, token, width], key and value [1, key head, token, width]
+    -> [1, token, head, width]. What else a model may pass is found out by the self-check.
+    """
+    session = _session.get()
+    groups = query.shape[1] // key.shape[1]
+    key, value = (x.repeat_interleave(groups, 1) if groups > 1 else x for x in (key, value))
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    if attention_mask is None and query.shape[2] > 1:
+        later = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device)
+        later = later.triu(1 + key.shape[2] - query.shape[2])
+        attention_mask = torch.zeros(later.shape, device=query.device, dtype=query.dtype)
+        attention_mask = attention_mask.masked_fill(later, torch.finfo(query.dtype).min)
+
+    def weights(rows: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+        scores = rows @ key.transpose(2, 3) * scale
+        if softcap is not None:
+            scores = softcap * torch.tanh(scores / softcap)
+        if mask is not None:
+            scores = scores + mask[..., : key.shape[2]]
+        if s_aux is None:
+            return torch.softmax(scores.float(), -1).to(query.dtype)
+        sinks = s_aux.reshape(1, -1, 1, 1).expand(len(scores), -1, scores.shape[2], 1)
+        return torch.softmax(torch.cat([scores, sinks], -1).float(), -1)[..., :-1].to(query.dtype)
+
+    if softcap is None and s_aux is None:
+        mixed = torch.nn.functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=attention_mask, scale=scale
+        )
+    else:
+        mixed = weights(query, attention_mask) @ value
+    mixed = mixed.transpose(1, 2)
+    if session is not None:
+        session.modules.append(module)
+        layer = session.numbers.get(id(module), len(session.modules) - 1)
+        if session.rows is not None:
+            mask = None if attention_mask is None else attention_mask[..., session.rows, :]
+            session.kept[layer] = weights(query[:, :, session.rows], mask)[0].float().cpu()
+        heads = [head for of, head in session.ablated if of == layer]
+        if heads:
+            mixed = mixed.clone()
+            mixed[:, :, heads] = 0
+    return mixed.contiguous(), None
+
+
+AttentionInterface.register(IMPLEMENTATION, _attention)
+AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
+
+
+class Anatomy(NamedTuple):
+    """Where in a model its layers are."""
+
+    layers: tuple[torch.nn.Module, ...]
+    """Each takes the residual stream and returns it."""
+    attentions: tuple[torch.nn.Module, ...]
+
+
+@torch.inference_mode()
+def read(
+    model: torch.nn.Module,
+    anatomy: Anatomy,
+    ids: Sequence[int],
+    rows: Sequence[int] = (),
+    positions: Sequence[int] = (),
+    patches: Sequence[Patch] = (),
+    ablated: frozenset[tuple[int, int]] = frozenset(),
+) -> Reading:
+    """Runs the model on one prompt.
+
+    `rows` are the tokens whose attention is kept, `positions` those whose states are; `patches`
+    are written into the residual stream, and the (layer, head) in `ablated` add nothing to it.
+    """
+    device = next(model.parameters()).device
+    tokens = torch.tensor([list(ids)], device=device)
+    numbers = {id(module): number for number, module in enumerate(anatomy.attentions)}
+    row_index = torch.tensor(list(rows), device=device, dtype=torch.long) if len(rows) else None
+    session = _Session(row_index, ablated, numbers)
+    at = torch.tensor(list(positions), device=device, dtype=torch.long)
+    states: dict[int, torch.Tensor] = {}
+
+    def visit(layer: int, hidden: torch.Tensor) -> torch.Tensor:
+        for patch in patches:
+            if patch.layer == layer:
+                hidden = hidden.clone()
+                new = torch.as_tensor(patch.states, device=device, dtype=hidden.dtype)
+                hidden[0, list(patch.positions)] = new
+        if len(at):
+            states[layer] = hidden[0, at].float().cpu()
+        return hidden
+
+    with _hooks(anatomy, visit):
+        token = _session.set(session)
+        try:
+            logits = model(
+                input_ids=tokens,
+                attention_mask=torch.ones_like(tokens),
+                use_cache=False,
+                **_last_logits_only(model),
+            ).logits
+        finally:
+            _session.reset(token)
+    depth = len(anatomy.layers)
+    return Reading(
+        logits[0, -1].float().cpu().numpy(),
+        np.stack([session.kept[layer].numpy() for layer in range(depth)])
+        if row_index is not None
+        else np.zeros((depth, 0, 0, len(ids)), np.float32),
+        np.stack([states[layer].numpy() for layer in range(depth + 1)])
+        if len(at)
+        else np.zeros((depth + 1, 0, 0), np.float32),
+    )
+
+
+def _last_logits_only(model: torch.nn.Module) -> dict[str, int]:
+    """Asks for the last token's logits alone, of models that can be asked."""
+    known = "logits_to_keep" in inspect.signature(model.forward).parameters
+    return {"logits_to_keep": 1} if known else {}
+
+
+@contextlib.contextmanager
+def _hooks(anatomy: Anatomy, visit) -> Iterator[None]:
+    def before(module, args, kwargs):
+        if args:
+            return (visit(0, args[0]), *args[1:]), kwargs
+        return args, kwargs | {"hidden_states": visit(0, kwargs["hidden_states"])}
+
+    def after(number):
+        def hook(module, args, output):
+            if isinstance(output, tuple):
+                return (visit(number, output[0]), *output[1:])
+            return visit(number, output)
+
+        return hook
+
+    handles = [anatomy.layers[0].register_forward_pre_hook(before, with_kwargs=True)]
+    handles += [
+        layer.register_forward_hook(after(number + 1))
+        for number, layer in enumerate(anatomy.layers)
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@torch.inference_mode()
+def dissect(model: torch.nn.Module, ids: Sequence[int]) -> Anatomy:
+    """Finds the layers of a model by running it: which modules call attention, and in what."""
+    session = _Session(None, frozenset(), {})
+    token = _session.set(session)
+    try:
+        device = next(model.parameters()).device
+        model(input_ids=torch.tensor([list(ids)], device=device), use_cache=False)
+    finally:
+        _session.reset(token)
+    attentions = list({id(module): module for module in session.modules}.values())
+    stacks = [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]
+    for stack in stacks:
+        owners = [
+            [a for a in attentions if any(part is a for part in layer.modules())] for layer in stack
+        ]
+        if attentions and [found for of in owners for found in of] == attentions:
+            if all(len(of) == 1 for of in owners):
+                return Anatomy(tuple(stack), tuple(attentions))
+            break
+    raise ValueError(
+        f"model: got {type(model).__name__}, of whose parts {len(attentions)} call attention "
+        "through transformers' AttentionInterface; needed a stack of layers with exactly one such "
+        "attention each. Models without attention (Mamba, RWKV), hybrids (Jamba), and models that "
+        "compute attention by themselves (BLOOM, MPT) cannot be recorded"
+    )

@@ -1,0 +1,94 @@
+"""CLRS-Text as tasks for language models, with the traces of rival algorithms for each problem.
+
+Where several of the thirty algorithms solve the same problems (sorting, shortest paths, spanning
+trees, …) each item carries the trace of each, so that a written trace can be told from the others.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from algoscope import tasks
+from algoscope.llm import nulls
+from algoscope.tasks import text
+from algoscope.tasks.text import Example
+
+RIVALS = (
+    ("insertion_sort", "bubble_sort", "heapsort", "quicksort"),
+    ("dijkstra", "bellman_ford"),
+    ("mst_kruskal", "mst_prim"),
+    ("naive_string_matcher", "kmp_matcher"),
+    ("graham_scan", "jarvis_march"),
+)
+
+
+class ClrsItem(NamedTuple):
+    example: Example
+    """The prompt and its answer, with or without the trace."""
+    candidates: dict[str, Example]
+    """The example of each algorithm that solves the same problem, with its trace."""
+
+
+def clrs_items(
+    name: str, size: int = 8, count: int = 32, seed: int = 7, traces: bool = False
+) -> list[ClrsItem]:
+    """Problems of one of the thirty tasks as text; equal to dm-clrs's for the same seed."""
+    task = tasks.get(name)
+    own = tasks.sample(name, size, count, seed)
+    found: dict[str, list[Example]] = {name: _examples(own, True)}
+    for rival in next((group for group in RIVALS if name in group), ()):
+        batch = tasks.sample(rival, size, count, seed)
+        if rival != name and _same_problems(task.problem, own, batch):
+            found[rival] = _examples(batch, True)
+    return [
+        ClrsItem(example, {rival: of[number] for rival, of in found.items()})
+        for number, example in enumerate(_examples(own, traces))
+    ]
+
+
+def _examples(batch: tasks.Batch, traces: bool) -> list[Example]:
+    return [text.write(batch, number, traces) for number in range(len(batch))]
+
+
+def _same_problems(names: tuple[str, ...], a: tasks.Batch, b: tasks.Batch) -> bool:
+    return all(
+        name in b.inputs and np.array_equal(a.inputs[name], b.inputs[name]) for name in names
+    )
+
+
+class ClrsScores(NamedTuple):
+    clrs: nulls.Estimate
+    """The share of the answer that is right: TransNAR's CLRS score."""
+    shape: nulls.Estimate
+    parse: nulls.Estimate
+    exact: nulls.Estimate
+    traces: dict[str, nulls.Estimate]
+    """How much of each candidate's trace is written; empty if no trace was asked for."""
+    texts: list[str]
+
+
+def study_clrs_text(subject: Any, items: Sequence[ClrsItem], tokens: int = 256) -> ClrsScores:
+    """What the subject (`subjects.Subject`) writes on each item, scored."""
+    texts = [subject.generate(item.example.prompt, tokens) for item in items]
+    scores = [text.score(i.example, t) for i, t in zip(items, texts, strict=True)]
+    traced = bool(items) and items[0].example.traces
+    candidates = list(items[0].candidates) if traced else []
+    written = [trace_scores(i, t) for i, t in zip(items, texts, strict=True)] if traced else []
+
+    def mean(name: str) -> nulls.Estimate:
+        return nulls.bootstrap(np.array([getattr(score, name) for score in scores], float))
+
+    return ClrsScores(
+        mean("clrs"),
+        mean("shape"),
+        mean("parse"),
+        mean("exact"),
+        {c: nulls.bootstrap(np.array([w[c] for w in written])) for c in candidates},
+        texts,
+    )
+
+
+def trace_scores(item: ClrsItem, written: str) -> dict[str, float]:
+    """How much of each candidate's trace a text has in its place, from 0 to 1."""
+    return {name: text.score(of, written).trace for name, of in item.candidates.items()}

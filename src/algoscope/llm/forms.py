@@ -1,0 +1,74 @@
+"""Surface forms: the same graph as rooms, people, cities or bare letters."""
+
+from typing import NamedTuple
+
+
+class Form(NamedTuple):
+    """A surface form: what nodes are called and how edges are said."""
+
+    names: tuple[str, ...]
+    intro: str
+    one_way: str
+    both_ways: str
+    reach: str
+    path: str
+    next: str
+
+
+_ROOMS = (
+    "attic balcony bathroom bedroom cellar chapel closet corridor courtyard den foyer gallery "
+    "garage garden hall kitchen laboratory larder library loft lounge nursery office pantry "
+    "parlor patio porch sauna stable studio study terrace tower vault veranda workshop armory "
+    "bakery barn dungeon greenhouse gym lobby"
+)
+_PEOPLE = (
+    "Adam Alice Amy Ben Bob Carl Clara Dan David Diana Ella Emma Eric Eva Frank George Grace "
+    "Helen Henry Ivan Jack James Jane John Karen Kate Laura Leo Linda Lucy Mark Mary Max Nina "
+    "Oscar Paul Peter Rose Ruth Sam Sarah Simon"
+)
+_CITIES = (
+    "Athens Atlanta Baghdad Berlin Boston Bristol Brussels Cairo Chicago Cologne Dallas Delhi "
+    "Denver Detroit Dublin Florence Geneva Havana Houston Istanbul Lisbon London Madrid Manila "
+    "Miami Milan Moscow Munich Naples Oslo Oxford Paris Phoenix Prague Rome Seattle Seoul Sydney "
+    "Tokyo Toronto Venice Vienna"
+)
+_LETTERS = "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z"
+
+FORMS = {
+    "rooms": Form(
+        tuple(_ROOMS.split()),
+        "A building has rooms with doors between them.",
+        "{a} leads to {b}.",
+        "{a} and {b} are joined.",
+        "Can you get to {goal} from {source}? Answer Yes or No.",
+        "Name the rooms on the way to {goal} from {source}, or None.",
+        "Name the next room on the way to {goal} from {source}, or None.",
+    ),
+    "people": Form(
+        tuple(_PEOPLE.split()),
+        "People pass on what they hear.",
+        "{a} tells {b}.",
+        "{a} and {b} talk.",
+        "Can word get to {goal} from {source}? Answer Yes or No.",
+        "Name the people on the way to {goal} from {source}, or None.",
+        "Name the next person on the way to {goal} from {source}, or None.",
+    ),
+    "cities": Form(
+        tuple(_CITIES.split()),
+        "Trains run between cities.",
+        "{a} has trains to {b}.",
+        "Trains run between {a} and {b}.",
+        "Can you get to {goal} from {source}? Answer Yes or No.",
+        "Name the cities on the way to {goal} from {source}, or None.",
+        "Name the next city on the way to {goal} from {source}, or None.",
+    ),
+    "letters": Form(
+        tuple(_LETTERS.split()),
+        "Edges of a graph:",
+        "{a} > {b}.",
+        "{a} - {b}.",
+        "Can you get to {goal} from {source}? Answer Yes or No.",
+        "Name the nodes on the way to {goal} from {source}, or None.",
+        "Name the next node on the way to {goal} from {source}, or None.",
+    ),
+}

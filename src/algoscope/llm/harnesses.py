@@ -1,0 +1,158 @@
+"""The same items for other harnesses, so that models behind an API can be asked, too.
+
+`rows` is the one source: JSON lines with the traces, the dataset of inspect_ai, and the files of
+lm_eval (a folder with data and task descriptions; `lm_eval --include_path FOLDER`).
+"""
+
+import json
+import os
+import pathlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from algoscope.llm.clrs_text import ClrsItem
+from algoscope.llm.hypotheses import traces
+from algoscope.llm.prompts import Item
+
+
+def rows(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """One dictionary an item; a trace lists the names of the nodes that each step visits."""
+    return [
+        {
+            "prompt": item.prompt,
+            "answer": item.answer,
+            "reachable": item.reachable,
+            "depth": item.depth,
+            "pair": item.pair,
+            "family": item.family,
+            "form": item.form,
+            "question": item.question,
+            "names": list(item.names),
+            "edges": [list(edge) for edge in item.edges],
+            "directed": item.directed,
+            "source": item.names[item.source],
+            "goal": item.names[item.goal],
+            "matched": item.matched,
+            "traces": {
+                name: [[item.names[n] for n in np.flatnonzero(step)] for step in steps]
+                for name, steps in traces(item).items()
+            },
+        }
+        for item in items
+    ]
+
+
+def clrs_rows(items: Sequence[ClrsItem]) -> list[dict[str, Any]]:
+    return [
+        {
+            "prompt": item.example.prompt,
+            "answer": item.example.answer,
+            "task": item.example.task,
+            "traces": {name: of.answer for name, of in item.candidates.items()},
+        }
+        for item in items
+    ]
+
+
+def write_jsonl(path: pathlib.Path, lines: Iterable[dict[str, Any]]) -> None:
+    """Writes beside the file and moves into place."""
+    temporary = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            for line in lines:
+                file.write(json.dumps(line) + "\n")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def inspect_task(lines: Sequence[dict[str, Any]], name: str = "algoscope_navigation"):
+    """A task of inspect_ai: generate, then match the answer at the start or the end."""
+    from inspect_ai import Task
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.scorer import accuracy, grouped, match, stderr
+    from inspect_ai.solver import generate
+
+    samples = [
+        Sample(
+            input=line["prompt"],
+            target=line["answer"],
+            metadata={k: v for k, v in line.items() if k not in ("prompt", "answer")},
+        )
+        for line in lines
+    ]
+    metrics: list[Any] = [accuracy(), stderr()]
+    if all("reachable" in line for line in lines):
+        metrics.append(grouped(accuracy(), "reachable"))
+    return Task(
+        name=name,
+        dataset=MemoryDataset(samples, name=name),
+        solver=generate(),
+        scorer=match(location="any"),
+        metrics=metrics,
+    )
+
+
+_LM_EVAL = """\
+task: {task}
+dataset_path: json
+dataset_kwargs:
+  data_files:
+    test: {data}
+test_split: test
+output_type: {output}
+doc_to_text: "{{{{prompt}}}}"
+{rest}"""
+
+_CHOICE = """\
+doc_to_choice: ["No", "Yes"]
+doc_to_target: "{{reachable | int}}"
+metric_list:
+  - metric: acc
+    aggregation: mean
+    higher_is_better: true
+"""
+
+_GENERATE = """\
+doc_to_target: "{{answer}}"
+generation_kwargs:
+  until: ["\\n", "."]
+  max_gen_toks: 32
+  do_sample: false
+filter_list:
+  - name: answer
+    filter:
+      - function: remove_whitespace
+      - function: take_first
+metric_list:
+  - metric: exact_match
+    aggregation: mean
+    higher_is_better: true
+    ignore_case: true
+    ignore_punctuation: true
+"""
+
+
+def write_lm_eval(
+    folder: pathlib.Path, lines: Sequence[dict[str, Any]], task: str = "algoscope_navigation"
+) -> list[str]:
+    """Writes data and task descriptions of lm_eval; returns the names of its tasks.
+
+    Yes or No questions come as `multiple_choice` and, since APIs of chat models give no
+    likelihoods, as `generate_until`; everything else as the latter alone.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    data = folder / f"{task}.jsonl"
+    write_jsonl(data, lines)
+    kinds = {"generate_until": _GENERATE}
+    if all(line.get("question") == "reach" for line in lines):
+        kinds["multiple_choice"] = _CHOICE
+    names = []
+    for output, rest in kinds.items():
+        name = f"{task}_{output}"
+        text = _LM_EVAL.format(task=name, data=data.resolve(), output=output, rest=rest)
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+        names.append(name)
+    return names

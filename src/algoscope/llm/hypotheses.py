@@ -1,0 +1,253 @@
+"""Candidate algorithms as hypotheses: what would be visited at which step, and what is answered.
+
+A hypothesis is one value. Adding one is adding one value to `CANDIDATES`. The traces of the
+algorithms are those of Algoscope's own tasks (`bfs`, `dfs`, `dijkstra`), run on the graph of the
+prompt; `from_program` makes a hypothesis of any graph program of the task `bfs`. Neighbours are
+taken in the order in which the text first says how to get to them, or the other way round.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope import tasks
+from algoscope.llm import mazes
+from algoscope.llm.prompts import Item
+from algoscope.tasks.errors import unknown_name
+
+Steps = np.ndarray
+"""bool [step, node]: who is visited for the first time at each step, the start left out."""
+
+
+class Hypothesis(NamedTuple):
+    name: str
+    steps: Callable[[Item], Steps]
+    answer: Callable[[Item], bool]
+    """Whether it says that the goal can be reached."""
+    algorithm: bool
+    """Whether it is right on every item; what is not is a heuristic, a shortcut."""
+
+
+@functools.lru_cache(maxsize=100_000)
+def trace(hypothesis: Hypothesis, item: Item) -> Steps:
+    """What the hypothesis says about the item; steps that visit nobody are left out."""
+    steps = hypothesis.steps(item)
+    steps = steps[steps.any(1)]
+    steps.setflags(write=False)
+    return steps
+
+
+def traces(item: Item) -> dict[str, Steps]:
+    """The ground-truth trace of the item for each candidate."""
+    return {candidate.name: trace(candidate, item) for candidate in CANDIDATES}
+
+
+def by_name(name: str) -> Hypothesis:
+    for candidate in CANDIDATES:
+        if candidate.name == name:
+            return candidate
+    raise ValueError(unknown_name("hypothesis", name, [c.name for c in CANDIDATES]))
+
+
+def from_program(name: str) -> Hypothesis:
+    """A graph program of the task `bfs` as a hypothesis: a step is a round, `reach_h` a visit.
+
+    Programs see an edge from both ends, so doors have to open both ways.
+    """
+
+    def steps(item: Item) -> Steps:
+        from algoscope import programs
+        from algoscope.programs.interpreter import interpret
+
+        if item.directed:
+            raise ValueError("item: got one-way doors, needed directed=False for a graph program")
+        problem = _run("bfs", item.adjacency(), item.source, _order(item))
+        shown = np.asarray(interpret(programs.get(name), problem.as_batch()).hints["reach_h"])[0]
+        reached = np.concatenate([problem.hints["reach_h"][:1], shown]).astype(bool)
+        return _back(_changes(reached), _order(item))
+
+    def answer(item: Item) -> bool:
+        return bool(steps(item)[:, item.goal].any())
+
+    return Hypothesis(f"program {name}", steps, answer, algorithm=False)
+
+
+def _order(item: Item, last_first: bool = False) -> np.ndarray:
+    """The source, then the nodes in the order in which the text first says how to get there (as the
+    second of two, where doors are one-way); int [node]."""
+    described = [
+        m for m in item.mentions if m.edge >= 0 and not (item.directed and m.role == "from")
+    ]
+    first = {m.node: m.start for m in reversed(described)}
+    rest = sorted(
+        (node for node in range(item.nodes) if node != item.source),
+        key=lambda node: first.get(node, np.inf),
+        reverse=last_first,
+    )
+    return np.array([item.source, *rest])
+
+
+def _run(task: str, A: np.ndarray, source: int, order: np.ndarray) -> tasks.Trace:
+    """The task's reference algorithm, nodes renumbered by `order` so that ties fall that way."""
+    renumbered = A[np.ix_(order, order)].astype(float)
+    given = {} if task == "dfs" else {"source": int(np.flatnonzero(order == source)[0])}
+    return tasks.run(task, renumbered, **given)
+
+
+def _back(steps: np.ndarray, order: np.ndarray) -> Steps:
+    """Columns of renumbered nodes, as columns of the item's nodes."""
+    original = np.zeros_like(steps)
+    original[:, order] = steps
+    return original
+
+
+def _changes(reached: np.ndarray) -> np.ndarray:
+    """Who is new at each step, of masks [time, node]; steps without anybody new are left out."""
+    new = reached[1:] & ~reached[:-1]
+    return new[new.any(1)]
+
+
+def _levels(A: np.ndarray, source: int, order: np.ndarray) -> Steps:
+    reached = _run("bfs", A, source, order).hints["reach_h"].astype(bool)
+    return _back(_changes(reached), order)
+
+
+def _bfs(item: Item) -> Steps:
+    return _levels(item.adjacency(), item.source, _order(item))
+
+
+def _backward(item: Item) -> Steps:
+    return _levels(item.adjacency().T, item.goal, _order(item))
+
+
+def _bidirectional(item: Item) -> Steps:
+    """A level from either end at each step, until both have ended."""
+    forth, back = _bfs(item), _backward(item)
+    longest = max(len(forth), len(back))
+    both = np.zeros((longest, item.nodes), bool)
+    both[: len(forth)] |= forth
+    both[: len(back)] |= back
+    seen = np.zeros(item.nodes, bool)
+    for step in both:
+        step &= ~seen
+        seen |= step
+    return both[both.any(1)]
+
+
+def _dfs(item: Item, last_first: bool = False) -> Steps:
+    """Discovery order from the source, a node a step."""
+    order = _order(item, last_first)
+    trace = _run("dfs", item.adjacency(), item.source, order)
+    discovered = np.argmax(trace.hints["color"], -1) > 0
+    reach = mazes.distances(item.adjacency(), item.source)[order] > 0
+    new = _changes(discovered)[:, reach]
+    steps = np.zeros((len(new), item.nodes), bool)
+    steps[:, reach] = new
+    return _back(steps[steps.any(1)], order)
+
+
+def _dijkstra(item: Item) -> Steps:
+    """The order in which nodes are settled when every edge has length 1, a node a step."""
+    order = _order(item)
+    trace = _run("dijkstra", item.adjacency(), item.source, order)
+    settled = _changes(trace.hints["mark"].astype(bool))
+    settled[:, 0] = False
+    return _back(settled[settled.any(1)], order)
+
+
+def _reached(item: Item) -> bool:
+    return item.reachable
+
+
+def _one(item: Item, node: int | None) -> Steps:
+    steps = np.zeros((1, item.nodes), bool)
+    if node is not None:
+        steps[0, node] = True
+    return steps
+
+
+def _siblings(item: Item) -> Steps:
+    """Who shares a neighbour (a parent, if doors are one-way) with the goal."""
+    A = item.adjacency()
+    shared = np.asarray(A[A[:, item.goal]].any(0))
+    shared[[item.goal, item.source]] = False
+    return shared[None]
+
+
+def _positions(item: Item) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {node: [] for node in range(item.nodes)}
+    for mention in item.mentions:
+        if mention.edge >= 0:
+            found[mention.node].append(mention.start)
+    return found
+
+
+def _last_mentioned(item: Item) -> int:
+    last = {node: max(starts, default=-1) for node, starts in _positions(item).items()}
+    return max((n for n in last if n not in (item.source, item.goal)), key=lambda n: last[n])
+
+
+def _most_mentioned(item: Item) -> int:
+    counts = item.mention_counts().astype(float)
+    counts[[item.source, item.goal]] = -1
+    return int(np.argmax(counts))
+
+
+def _gap(item: Item, other: int) -> float:
+    """Characters between the closest mentions of the source and of another node."""
+    at = _positions(item)
+    gaps = [abs(a - b) for a in at[item.source] for b in at[other]]
+    return min(gaps, default=np.inf)
+
+
+def _nearest(item: Item) -> int:
+    others = [node for node in range(item.nodes) if node not in (item.source, item.goal)]
+    return min(others, key=lambda node: _gap(item, node))
+
+
+def _goal_near(item: Item) -> bool:
+    gaps = [_gap(item, node) for node in range(item.nodes) if node != item.source]
+    return _gap(item, item.goal) <= float(np.median(gaps))
+
+
+def _goal_late(item: Item) -> bool:
+    last = {node: max(starts, default=-1) for node, starts in _positions(item).items()}
+    return last[item.goal] >= float(np.median(list(last.values())))
+
+
+def _goal_often(item: Item) -> bool:
+    counts = item.mention_counts()
+    return counts[item.goal] > float(np.median(counts))
+
+
+def _within(hops: int, item: Item) -> bool:
+    distance = mazes.distances(item.adjacency(), item.source)[item.goal]
+    return bool(0 <= distance <= hops)
+
+
+def _within_steps(hops: int, item: Item) -> Steps:
+    return _bfs(item)[:hops]
+
+
+CANDIDATES = (
+    Hypothesis("BFS", _bfs, _reached, True),
+    Hypothesis("DFS", _dfs, _reached, True),
+    Hypothesis("DFS, last first", functools.partial(_dfs, last_first=True), _reached, True),
+    Hypothesis("Dijkstra", _dijkstra, _reached, True),
+    Hypothesis("backward search", _backward, _reached, True),
+    Hypothesis("bidirectional search", _bidirectional, _reached, True),
+    Hypothesis("goal's sibling", _siblings, lambda item: bool(_siblings(item).any()), False),
+    Hypothesis("last mentioned", lambda item: _one(item, _last_mentioned(item)), _goal_late, False),
+    Hypothesis(
+        "most mentioned", lambda item: _one(item, _most_mentioned(item)), _goal_often, False
+    ),
+    Hypothesis("nearest by position", lambda item: _one(item, _nearest(item)), _goal_near, False),
+    Hypothesis(
+        "one hop", functools.partial(_within_steps, 1), functools.partial(_within, 1), False
+    ),
+    Hypothesis(
+        "two hops", functools.partial(_within_steps, 2), functools.partial(_within, 2), False
+    ),
+)

@@ -1,0 +1,66 @@
+"""Intervals and corrected p-values: what a number would be if there were nothing to it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Estimate(NamedTuple):
+    value: float
+    low: float
+    high: float
+    """A 95 % interval."""
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+def proportion(right: Sequence[bool]) -> Estimate:
+    """A share with Wilson's interval."""
+    n = len(right)
+    if n == 0:
+        return Estimate(np.nan, 0.0, 1.0)
+    share, z = float(np.mean(right)), 1.96
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return Estimate(share, float(max(0, centre - half)), float(min(1, centre + half)))
+
+
+def bootstrap(values: np.ndarray, seed: int = 0, draws: int = 2000) -> Estimate:
+    """The mean of independent values, with the interval of the percentile bootstrap."""
+    values = values[np.isfinite(values)]
+    if len(values) < 2:
+        return Estimate(float(values.mean()) if len(values) else np.nan, -np.inf, np.inf)
+    rng = np.random.default_rng(seed)
+    means = values[rng.integers(0, len(values), (draws, len(values)))].mean(1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Estimate(float(values.mean()), float(low), float(high))
+
+
+def signs(units: int, permutations: int, seed: int = 0) -> np.ndarray:
+    """Random signs, one a unit: float [permutation, unit]."""
+    rng = np.random.default_rng(seed)
+    return rng.choice([-1.0, 1.0], (permutations, units))
+
+
+def p_value(value: float, null: np.ndarray) -> float:
+    """The share of the null distribution that is at least as large, the value counted in."""
+    return float((1 + np.sum(null >= value - 1e-12)) / (1 + len(null)))
+
+
+def holm(p: Sequence[float]) -> np.ndarray:
+    """p-values corrected for being several, by Holm's method."""
+    given = np.asarray(p, float)
+    order = np.argsort(given)
+    raised = given[order] * (len(given) - np.arange(len(given)))
+    corrected = np.empty(len(given))
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(raised))
+    return corrected
+
+
+def binomial_p(successes: int, trials: int) -> float:
+    """P(at least so many successes) if each has probability 1/2."""
+    from scipy.stats import binomtest
+
+    return float(binomtest(successes, trials, 0.5, "greater").pvalue) if trials else 1.0

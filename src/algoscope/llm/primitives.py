@@ -1,0 +1,205 @@
+"""A library of primitives: low-level operations of single heads, each with its minimal task.
+
+A minimal task is a short prompt with a token that looks (the query), tokens that it looks at if the
+head does the operation (the target), and matched tokens that it has no reason to look at (the
+control): of the same kind, in the same role. A head's score is the attention to the target less
+that to the control. Exchanging the two flips a task's sign, which gives the null distribution of
+the largest score among all heads; what random weights reach is shown beside it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.llm import nulls
+from algoscope.llm.forms import FORMS
+from algoscope.llm.subjects import Subject
+
+Span = tuple[int, int]
+"""Characters [start, end) of a prompt."""
+
+_WORDS = FORMS["rooms"].names
+
+
+class MinimalTask(NamedTuple):
+    prompt: str
+    query: Span
+    target: Span
+    control: Span
+
+
+class Primitive(NamedTuple):
+    name: str
+    summary: str
+    make: Callable[[np.random.Generator], MinimalTask]
+
+
+class Detection(NamedTuple):
+    primitive: str
+    layer: int
+    head: int
+    excess: nulls.Estimate
+    """Attention to the target less that to the control, mean over tasks."""
+    p: float
+    """Corrected for all heads, by the null of the largest."""
+    control: float
+    """The largest excess of any head with random weights."""
+
+
+class _Text:
+    """A prompt that grows piece by piece and remembers where the pieces are."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def add(self, piece: str, before: str = " ") -> Span:
+        self.text += before if self.text else ""
+        start = len(self.text)
+        self.text += piece
+        return start, len(self.text)
+
+
+def _words(rng: np.random.Generator, count: int) -> list[str]:
+    return [_WORDS[i] for i in rng.permutation(len(_WORDS))[:count]]
+
+
+def _previous_mention(rng: np.random.Generator) -> MinimalTask:
+    text, words = _Text(), _words(rng, 8)
+    spans = [text.add(word) for word in words]
+    target, control = rng.permutation(8)[:2]
+    query = text.add(words[target])
+    return MinimalTask(text.text, query, spans[target], spans[control])
+
+
+def _successor(rng: np.random.Generator) -> MinimalTask:
+    text, words = _Text(), _words(rng, 8)
+    spans = [text.add(word) for word in words]
+    target, control = rng.permutation(7)[:2]
+    query = text.add(words[target])
+    return MinimalTask(text.text, query, spans[target + 1], spans[control + 1])
+
+
+def _edge_lookup(rng: np.random.Generator) -> MinimalTask:
+    text, words = _Text(), _words(rng, 8)
+    edges = []
+    for a, b in zip(words[::2], words[1::2], strict=True):
+        sender = text.add(a)
+        text.add("leads to")
+        edges.append((sender, text.add(b)))
+        text.add(".", before="")
+    number = int(rng.integers(1, len(edges)))
+    other = int(rng.integers(number))
+    return MinimalTask(text.text, edges[number][1], edges[number][0], edges[other][0])
+
+
+def _goal_match(rng: np.random.Generator) -> MinimalTask:
+    text, words = _Text(), _words(rng, 8)
+    receivers = []
+    for a, b in zip(words[::2], words[1::2], strict=True):
+        text.add(f"{a} leads to")
+        receivers.append(text.add(b))
+        text.add(".", before="")
+    target, control = rng.permutation(len(receivers))[:2]
+    text.add("Can you get to")
+    text.add(words[2 * target + 1])
+    query = text.add("?", before="")
+    return MinimalTask(text.text, query, receivers[target], receivers[control])
+
+
+def _copy(rng: np.random.Generator) -> MinimalTask:
+    text, words = _Text(), _words(rng, 2)
+    marked = int(rng.integers(2))
+    spans = []
+    for number, word in enumerate(words):
+        text.add("Repeat" if number == marked else "Ignore")
+        spans.append(text.add(word))
+        text.add(".", before="")
+    query = text.add("Answer:")
+    return MinimalTask(text.text, query, spans[marked], spans[1 - marked])
+
+
+def _comparison(rng: np.random.Generator) -> MinimalTask:
+    text = _Text()
+    numbers = [int(n) for n in rng.permutation(9)[:2] + 1]
+    text.add("Of the numbers")
+    first = text.add(str(numbers[0]))
+    text.add("and")
+    second = text.add(str(numbers[1]))
+    query = text.add("the larger is")
+    spans = (first, second) if numbers[0] > numbers[1] else (second, first)
+    return MinimalTask(text.text, query, *spans)
+
+
+PRIMITIVES = (
+    Primitive(
+        "previous mention", "looks at the earlier mention of the same word", _previous_mention
+    ),
+    Primitive("successor", "looks at what followed the same word earlier", _successor),
+    Primitive("edge lookup", "looks from an edge's end at its start", _edge_lookup),
+    Primitive("goal match", "looks from the question at the goal in the description", _goal_match),
+    Primitive("copy", "looks at the word that is to be repeated", _copy),
+    Primitive("comparison", "looks at the larger of two numbers", _comparison),
+)
+
+
+def find_primitives(
+    subject: Subject,
+    count: int = 40,
+    seed: int = 0,
+    library: Sequence[Primitive] = PRIMITIVES,
+    permutations: int = 999,
+) -> dict[str, list[Detection]]:
+    """The heads that do each primitive (corrected p < 0.05 and more than any head with random
+    weights), the best first."""
+    unlearned = subject.with_random_weights(seed)
+    found = {}
+    for number, primitive in enumerate(library):
+        rng = np.random.default_rng([seed, number])
+        made = [primitive.make(rng) for _ in range(count)]
+        own, control = (
+            np.array([_excess(of, task) for task in made]) for of in (subject, unlearned)
+        )
+        largest = float(control.mean(0).max())
+        found[primitive.name] = _detect(primitive.name, own, largest, permutations, seed)
+    return found
+
+
+def _detect(
+    name: str, values: np.ndarray, largest: float, permutations: int, seed: int
+) -> list[Detection]:
+    """values [task, layer, head]"""
+    count, layers, heads = values.shape
+    signs = nulls.signs(count, permutations, seed)
+    null = (signs @ values.reshape(count, -1) / count).max(1)
+    means = values.mean(0)
+    detections = [
+        Detection(
+            name,
+            layer,
+            head,
+            nulls.bootstrap(values[:, layer, head], seed),
+            nulls.p_value(float(means[layer, head]), null),
+            largest,
+        )
+        for layer in range(layers)
+        for head in range(heads)
+        if means[layer, head] > largest
+    ]
+    significant = [d for d in detections if d.p < 0.05]
+    return sorted(significant, key=lambda d: -d.excess.value)
+
+
+def _excess(subject: Subject, task: MinimalTask) -> np.ndarray:
+    """Attention of the query's last token to the target less that to the control: [layer, head]."""
+    encoded = subject.encode(task.prompt)
+
+    def tokens(span: Span) -> list[int]:
+        start, end = span[0] + encoded.start, span[1] + encoded.start
+        found = [i for i, (a, b) in enumerate(encoded.offsets) if a < end and b > start]
+        if not found:
+            raise ValueError(f"tokenizer: got no token for {task.prompt[slice(*span)]!r}")
+        return found
+
+    row = subject.read(encoded.ids, rows=[tokens(task.query)[-1]]).attention[:, :, 0]
+    return row[..., tokens(task.target)].sum(-1) - row[..., tokens(task.control)].sum(-1)

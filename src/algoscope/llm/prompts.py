@@ -1,0 +1,333 @@
+"""Navigation as text: "Can you get to W from lobby?", with every mention of every node known.
+
+Items come in twins: the same maze in the same words, but the names of the goal and of its copy in
+the other component exchanged. One twin is answered Yes, the other No; both have the same length,
+and every node is mentioned equally often in both. Sentences are shuffled, so that no position is
+telling; `shuffled=False` writes them in order, as the case study does, and `Item.matched` says so.
+"""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.llm import mazes
+from algoscope.llm.forms import FORMS, Form
+from algoscope.tasks.errors import unknown_name
+
+QUESTIONS = ("reach", "path", "next")
+
+
+class Mention(NamedTuple):
+    node: int
+    start: int
+    """The characters [start, end) of the prompt."""
+    end: int
+    role: str
+    """"from" or "to" in the sentence of an edge; "goal" or "source" in the question."""
+    edge: int
+    """The number of the edge's sentence, -1 in the question."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    names: tuple[str, ...]
+    """The name of each node."""
+    edges: mazes.Edges
+    """In the order of the sentences."""
+    directed: bool
+    source: int
+    goal: int
+    depth: int
+    """Steps from the root of the goal's component to the goal; the start is the first one's."""
+    reachable: bool
+    question: str
+    """"reach", "path" or "next"."""
+    prompt: str
+    mentions: tuple[Mention, ...]
+    pair: int
+    """Twins have the same number."""
+    family: str
+    form: str
+    matched: bool
+    """Whether sentences are shuffled, so that positions tell nothing about the answer."""
+    mirror: tuple[int, ...] = ()
+    """The image of each node in the other component; empty where there is none."""
+
+    @property
+    def nodes(self) -> int:
+        return len(self.names)
+
+    @property
+    def answer(self) -> str:
+        """The right answer; one of several shortest paths where there are several."""
+        if self.question == "reach":
+            return "Yes" if self.reachable else "No"
+        if not self.reachable:
+            return "None"
+        path = self.path()
+        return self.names[path[1]] if self.question == "next" else self.named(path)
+
+    def adjacency(self) -> np.ndarray:
+        return mazes.adjacency(self.nodes, self.edges, self.directed)
+
+    def path(self) -> list[int]:
+        """A shortest path from the source to the goal, first mentioned first; empty if none."""
+        A = self.adjacency()
+        left = mazes.distances(A.T, self.goal)
+        if left[self.source] < 0:
+            return []
+        path = [self.source]
+        while path[-1] != self.goal:
+            closer = np.flatnonzero(A[path[-1]] & (left == left[path[-1]] - 1)).tolist()
+            path.append(min(closer, key=self.first_mention))
+        return path
+
+    def first_mention(self, node: int) -> int:
+        return min(m.start for m in self.mentions if m.node == node)
+
+    def mention_counts(self) -> np.ndarray:
+        """How often the description names each node, the question left out: int [node]."""
+        described = [m.node for m in self.mentions if m.edge >= 0]
+        return np.bincount(described, minlength=self.nodes)
+
+    def named(self, nodes: Sequence[int]) -> str:
+        return ", ".join(self.names[node] for node in nodes)
+
+
+def navigation(
+    count: int = 200,
+    *,
+    families: Sequence[str] = ("random_tree",),
+    size: int | None = None,
+    branching: int | None = None,
+    depths: Sequence[int] = (1, 2, 3),
+    directed: bool = True,
+    form: str = "rooms",
+    question: str = "reach",
+    shuffled: bool = True,
+    seed: int = 0,
+) -> list[Item]:
+    """`count` items in twins: as many reachable as unreachable, of every depth and family in turn.
+
+    `size` and `branching` are those of one component; each family has its own where None.
+    """
+    if count < 2 or count % 2:
+        raise ValueError(f"count: got {count}, needed an even number, since items come in twins")
+    if form not in FORMS:
+        raise ValueError(unknown_name("surface form", form, FORMS))
+    if question not in QUESTIONS:
+        raise ValueError(unknown_name("question", question, QUESTIONS))
+    if not families or not depths or min(depths) < 1:
+        raise ValueError(
+            f"families, depths: got {families!r} and {depths!r}, "
+            "needed at least one of each, and depths of at least 1"
+        )
+    made = [mazes.family(name, size, branching) for name in families]
+    rng = np.random.default_rng(seed)
+    items: list[Item] = []
+    for pair in range(count // 2):
+        family = made[pair % len(made)]
+        depth = depths[pair // len(made) % len(depths)]
+        maze, goal = _maze_with_depth(family, depth, directed, rng)
+        items += _twins(maze, goal, depth, FORMS[form], form, question, shuffled, pair, family, rng)
+    return items
+
+
+_ATTEMPTS = 1000
+
+
+def _maze_with_depth(family: mazes.Family, depth: int, directed: bool, rng: np.random.Generator):
+    for _ in range(_ATTEMPTS):
+        maze = mazes.draw(family, directed, rng)
+        goals = np.flatnonzero(maze.depths() == depth)
+        if len(goals):
+            return maze, int(rng.choice(goals))
+    raise ValueError(
+        f"depths: got {depth} for the family {family.name} of {family.size} nodes with branching "
+        f"{family.branching}, which has no node so deep; give a larger size or a smaller branching"
+    )
+
+
+def _twins(
+    maze: mazes.Maze,
+    goal: int,
+    depth: int,
+    form: Form,
+    form_name: str,
+    question: str,
+    shuffled: bool,
+    pair: int,
+    family: mazes.Family,
+    rng: np.random.Generator,
+) -> list[Item]:
+    if maze.nodes > len(form.names):
+        raise ValueError(
+            f"size: got mazes of {maze.nodes} nodes, needed at most {len(form.names)}, "
+            f"as the form {form_name} has so many names"
+        )
+    names = tuple(form.names[i] for i in rng.permutation(len(form.names))[: maze.nodes])
+    order = rng.permutation(len(maze.edges)) if shuffled else np.arange(len(maze.edges))
+    edges = tuple(maze.edges[i] for i in order)
+    if not maze.directed:
+        flips = rng.random(len(edges)) < 0.5
+        edges = tuple((b, a) if flip else (a, b) for (a, b), flip in zip(edges, flips, strict=True))
+    copy = goal + maze.size
+    exchanged = list(names)
+    exchanged[goal], exchanged[copy] = names[copy], names[goal]
+    twins = []
+    for reachable, given, target in ((True, names, goal), (False, tuple(exchanged), copy)):
+        prompt, mentions = _write(form, given, edges, maze.directed, 0, target, question)
+        twins.append(
+            Item(
+                names=given,
+                edges=edges,
+                directed=maze.directed,
+                source=0,
+                goal=target,
+                depth=depth,
+                reachable=reachable,
+                question=question,
+                prompt=prompt,
+                mentions=mentions,
+                pair=pair,
+                family=family.name,
+                form=form_name,
+                matched=shuffled,
+                mirror=tuple((node + maze.size) % maze.nodes for node in range(maze.nodes)),
+            )
+        )
+    return twins
+
+
+def covariates(item: Item) -> np.ndarray:
+    """What the text alone gives away about each node: [node, covariate].
+
+    How often it is mentioned, and how often as the first of two; where it is mentioned first and
+    last, as a share of the prompt; whether it is the start, or the goal.
+    """
+    described = [m for m in item.mentions if m.edge >= 0]
+    rows = []
+    for node in range(item.nodes):
+        own = [m for m in described if m.node == node]
+        starts = [m.start / len(item.prompt) for m in own] or [0.0]
+        senders = sum(m.role == "from" for m in own)
+        named = (float(node == item.source), float(node == item.goal))
+        rows.append([len(own), senders, min(starts), max(starts), *named])
+    return np.array(rows, float)
+
+
+def from_text(
+    prompt: str,
+    names: Sequence[str],
+    edges: mazes.Edges,
+    source: int,
+    goal: int,
+    *,
+    directed: bool = True,
+    question: str = "reach",
+) -> Item:
+    """An item of one's own: any prompt that describes the graph and then names the goal.
+
+    Mentions are found as whole words; from the last mention of the goal on, and in what follows
+    the last description of an edge, it is the question that speaks.
+    """
+    found = [
+        (match.start(), match.end(), node)
+        for node, name in enumerate(names)
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", prompt)
+    ]
+    missing = [name for node, name in enumerate(names) if node not in {n for _, _, n in found}]
+    if missing:
+        raise ValueError(f"prompt: got no mention of {', '.join(missing)}, needed all names in it")
+    goals = sorted(start for start, _, node in found if node == goal)
+    if len(goals) < 2:
+        raise ValueError(
+            f"prompt: got {len(goals)} mention of the goal {names[goal]!r}, needed one in the "
+            "description and one in the question"
+        )
+    asked = min([goals[-1], *(s for s, _, n in found if n == source and s > goals[-2])])
+    mentions = tuple(
+        Mention(
+            node,
+            start,
+            end,
+            ("goal" if node == goal else "source") if start >= asked else "to",
+            -1 if start >= asked else 0,
+        )
+        for start, end, node in sorted(found)
+        if start < asked or node in (goal, source)
+    )
+    depth = int(mazes.distances(mazes.adjacency(len(names), edges, directed), source)[goal])
+    return Item(
+        names=tuple(names),
+        edges=tuple(edges),
+        directed=directed,
+        source=source,
+        goal=goal,
+        depth=depth,
+        reachable=depth >= 0,
+        question=question,
+        prompt=prompt,
+        mentions=mentions,
+        pair=0,
+        family="given",
+        form="given",
+        matched=False,
+    )
+
+
+def without_edge(item: Item, edge: int) -> Item:
+    """The item with one sentence removed; the right answer follows what is left."""
+    edges = item.edges[:edge] + item.edges[edge + 1 :]
+    reach = mazes.distances(mazes.adjacency(item.nodes, edges, item.directed), item.source)
+    prompt, mentions = _write(
+        FORMS[item.form],
+        item.names,
+        edges,
+        item.directed,
+        item.source,
+        item.goal,
+        item.question,
+    )
+    return dataclasses.replace(
+        item,
+        edges=edges,
+        prompt=prompt,
+        mentions=mentions,
+        reachable=bool(reach[item.goal] >= 0),
+    )
+
+
+def _write(
+    form: Form,
+    names: Sequence[str],
+    edges: mazes.Edges,
+    directed: bool,
+    source: int,
+    goal: int,
+    question: str,
+) -> tuple[str, tuple[Mention, ...]]:
+    """The prompt, and where in it each node is named."""
+    text, mentions = form.intro, []
+    sentence = form.one_way if directed else form.both_ways
+
+    def say(template: str, nodes: dict[str, int], roles: dict[str, str], edge: int) -> None:
+        nonlocal text
+        text += " "
+        while "{" in template:
+            before, _, rest = template.partition("{")
+            key, _, template = rest.partition("}")
+            text += before
+            start = len(text)
+            text += names[nodes[key]]
+            mentions.append(Mention(nodes[key], start, len(text), roles[key], edge))
+        text += template
+
+    for number, (a, b) in enumerate(edges):
+        say(sentence, {"a": a, "b": b}, {"a": "from", "b": "to"}, number)
+    asked = {"goal": goal, "source": source}
+    say(getattr(form, question), asked, {"goal": "goal", "source": "source"}, -1)
+    return f"{text} Answer:", tuple(mentions)

@@ -1,0 +1,150 @@
+"""Geometry of node states over layers: similarity, and where they go.
+
+Cosine, representational similarity analysis (RSA) and debiased CKA compare the states of the nodes
+with the graph (distance) and with each hypothesis (steps between visits). Trajectories are two
+coordinates per node and layer, by PCA or t-SNE.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.llm import mazes, nulls
+from algoscope.llm.attention import _spearman
+from algoscope.llm.hypotheses import CANDIDATES, Hypothesis, trace
+from algoscope.llm.observe import Observation
+from algoscope.llm.prompts import Item
+
+
+class Similarity(NamedTuple):
+    reference: str
+    """"graph distance", or the name of a hypothesis."""
+    rsa: list[nulls.Estimate]
+    """By layer, the embedding first: rank correlation of dissimilarities, mean over items."""
+    mirrored: list[nulls.Estimate]
+    """The same, less that of the mirror image: what names, mentions and roles give is taken off."""
+    p: float
+    """For the largest `mirrored` of all layers, by flipping mazes."""
+
+
+def cosine(states: np.ndarray) -> np.ndarray:
+    """[…, node, width] -> [..., node, node]."""
+    norms = np.linalg.norm(states, axis=-1, keepdims=True)
+    unit = np.divide(states, norms, out=np.zeros_like(states), where=norms > 1e-12)
+    return unit @ np.swapaxes(unit, -1, -2)
+
+
+def debiased_cka(X: np.ndarray, Y: np.ndarray) -> float:
+    """Centred kernel alignment of states [node, width] with unbiased HSIC (Song et al., 2012).
+
+    It is 0 in expectation for independent X and Y however few nodes there are; plain CKA is not.
+    """
+    n = len(X)
+    if n < 4 or len(Y) != n:
+        raise ValueError(f"CKA: got {n} and {len(Y)} nodes, needed the same number, at least 4")
+    K, L = (_hollow(A @ A.T) for A in (X.astype(float), Y.astype(float)))
+
+    def hsic(K, L):
+        return (
+            np.sum(K * L)
+            + K.sum() * L.sum() / ((n - 1) * (n - 2))
+            - 2 * K.sum(0) @ L.sum(0) / (n - 2)
+        )
+
+    scale = hsic(K, K) * hsic(L, L)
+    return float(hsic(K, L) / np.sqrt(scale)) if scale > 1e-24 else 0.0
+
+
+def _hollow(K: np.ndarray) -> np.ndarray:
+    K = K.copy()
+    np.fill_diagonal(K, 0)
+    return K
+
+
+def layer_cka(observations: Sequence[Observation]) -> np.ndarray:
+    """Debiased CKA of each layer's node states with the next one's, mean over items: [layer]."""
+    return np.mean(
+        [[debiased_cka(a, b) for a, b in itertools.pairwise(o.states)] for o in observations],
+        0,
+    )
+
+
+def similarities(observations: Sequence[Observation], seed: int = 0) -> list[Similarity]:
+    """RSA of node states against the graph and against every candidate algorithm, by layer."""
+    references: dict[str, Callable[[Item], np.ndarray]] = {"graph distance": _graph_distance}
+    for candidate in CANDIDATES:
+        if candidate.algorithm:
+            references[candidate.name] = lambda item, of=candidate: _visit_distance(item, of)
+    return [_similarity(observations, name, of, seed) for name, of in references.items()]
+
+
+def _similarity(observations, name, reference, seed) -> Similarity:
+    plain, contrast = [], {}
+    for o in observations:
+        distances = reference(o.item)
+        mirror = list(o.item.mirror)
+        dissimilar = 1 - cosine(o.states)
+        own = [_agreement(of, distances) for of in dissimilar]
+        image = [_agreement(of, distances[np.ix_(mirror, mirror)]) for of in dissimilar]
+        plain.append(own)
+        contrast.setdefault(o.item.pair, []).append(np.subtract(own, image))
+    mirrored = np.nan_to_num(np.array([np.mean(twins, 0) for twins in contrast.values()]))
+    null = (nulls.signs(len(mirrored), 999, seed) @ mirrored / len(mirrored)).max(1)
+    return Similarity(
+        name,
+        [nulls.bootstrap(column, seed) for column in np.array(plain).T],
+        [nulls.bootstrap(column, seed) for column in mirrored.T],
+        nulls.p_value(float(mirrored.mean(0).max()), null),
+    )
+
+
+def _agreement(dissimilar: np.ndarray, distances: np.ndarray) -> float:
+    """Rank correlation over the pairs of nodes that the reference says something about."""
+    above = np.triu(np.isfinite(distances), 1)
+    return _spearman(dissimilar[above], distances[above]) if above.sum() > 2 else np.nan
+
+
+def _graph_distance(item: Item) -> np.ndarray:
+    """Steps between nodes, doors open both ways; NaN between components and for start and goal,
+    which the question names."""
+    A = mazes.adjacency(item.nodes, item.edges, directed=False)
+    D = np.array([mazes.distances(A, node) for node in range(item.nodes)], float)
+    D[D < 0] = np.nan
+    return _of_component(D, item)
+
+
+def _visit_distance(item: Item, hypothesis: Hypothesis) -> np.ndarray:
+    """How many steps apart two nodes are visited."""
+    steps = trace(hypothesis, item)
+    when = np.full(item.nodes, np.nan)
+    for step, visited in enumerate(steps):
+        when[visited] = step
+    return _of_component(np.abs(when[:, None] - when), item)
+
+
+def _of_component(D: np.ndarray, item: Item) -> np.ndarray:
+    """Only the pairs in the component of the start, start and goal and their images left out."""
+    inside = mazes.distances(mazes.adjacency(item.nodes, item.edges, False), item.source) >= 0
+    for node in (item.source, item.goal):
+        inside[[node, item.mirror[node]]] = False
+    return np.where(inside[:, None] & inside, D, np.nan)
+
+
+def trajectories(observation: Observation, method: str = "pca", seed: int = 0) -> np.ndarray:
+    """Two coordinates of each node at each layer, the last token after the nodes:
+    [layer + 1, node + 1, 2]."""
+    from sklearn.decomposition import PCA
+    from sklearn.manifold import TSNE
+
+    states = np.concatenate([observation.states, observation.readout_states[:, :1]], 1)
+    flat = states.reshape(-1, states.shape[-1])
+    if method == "pca":
+        placed = PCA(2, random_state=seed).fit_transform(flat)
+    elif method == "tsne":
+        perplexity = min(30.0, (len(flat) - 1) / 3)
+        placed = TSNE(2, random_state=seed, perplexity=perplexity, init="pca").fit_transform(flat)
+    else:
+        raise ValueError(f"method: got {method!r}, needed pca or tsne")
+    return placed.reshape(*states.shape[:2], 2)

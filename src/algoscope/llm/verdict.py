@@ -1,0 +1,141 @@
+"""The verdict: *runs X*, *shortcut (which)*, *fails* or *undecided*, and why.
+
+| word      | if                                                                                  |
+|-----------|-------------------------------------------------------------------------------------|
+| shortcut  | answers are a heuristic's: 90 % of its Yes and of its No, and where it is wrong, too |
+| fails     | answers are not surely better than chance for both truth values                     |
+| runs X    | it solves the task, and on one channel layers follow X: held-out score above 0 with  |
+|           | corrected p < 0.05, above random weights and above every other algorithm, most steps |
+|           | found by themselves; and every causal test holds                                     |
+| undecided | anything else                                                                       |
+
+Every condition that was looked at is in the evidence, met or not.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.llm import nulls
+from algoscope.llm.behaviour import Behaviour
+from algoscope.llm.causal import Effect
+from algoscope.llm.order import Match
+
+WORDS = ("runs", "shortcut", "fails", "undecided")
+_SIGNIFICANT = 0.05
+_FOLLOWS = 0.9
+
+
+class Condition(NamedTuple):
+    text: str
+    met: bool
+
+
+class Verdict(NamedTuple):
+    word: str
+    """One of `WORDS`."""
+    which: str | None
+    """The algorithm or the heuristic, if the word names one."""
+    evidence: list[Condition]
+
+    def __str__(self) -> str:
+        return {"runs": f"runs {self.which}", "shortcut": f"shortcut ({self.which})"}.get(
+            self.word, self.word
+        )
+
+
+class Standing(NamedTuple):
+    """A hypothesis on one channel, against its nulls and its rivals."""
+
+    match: Match
+    corrected_p: float
+    control: nulls.Estimate
+    """The score of random weights of the same architecture."""
+    above_control: nulls.Estimate
+    rival: str
+    """The other algorithm that comes closest on this channel."""
+    above_rival: nulls.Estimate
+
+    @property
+    def holds(self) -> bool:
+        return (
+            self.corrected_p < _SIGNIFICANT
+            and self.match.score.low > 0
+            and self.above_control.low > 0
+            and self.above_rival.low > 0
+            and self.match.matched > max(1, self.match.steps // 2)
+        )
+
+
+def standings(matches: Sequence[Match], controls: Sequence[Match]) -> list[Standing]:
+    """All hypotheses on all channels, the best score first; p corrected for all of them.
+
+    The controls are matches on the first mazes, as many as there are.
+    """
+    corrected = nulls.holm([m.p for m in matches])
+    of_control = {(m.hypothesis, m.channel): m for m in controls}
+    found = []
+    for match, p in zip(matches, corrected, strict=True):
+        control = of_control[match.hypothesis, match.channel]
+        rivals = [
+            (nulls.bootstrap(match.by_maze - np.nan_to_num(m.by_maze)), m.hypothesis)
+            for m in matches
+            if m.channel == match.channel and m.hypothesis != match.hypothesis
+        ]
+        above, rival = min(rivals, key=lambda r: r[0].low)
+        common = len(control.by_maze)
+        difference = nulls.bootstrap(match.by_maze[:common] - np.nan_to_num(control.by_maze))
+        found.append(Standing(match, float(p), control.score, difference, rival, above))
+    return sorted(found, key=lambda s: -np.nan_to_num(s.match.score.value, nan=-np.inf))
+
+
+def leader(ranked: Sequence[Standing]) -> Standing:
+    """The hypothesis to be tested causally: the best that holds, or else the best."""
+    return next((s for s in ranked if s.holds), ranked[0])
+
+
+def decide(
+    behaviour: Behaviour, ranked: Sequence[Standing], effects: Sequence[Effect] | None
+) -> Verdict:
+    """`effects` are the causal tests of the leader; None if they were not made."""
+    evidence = []
+
+    def holds(text: str, met: bool) -> bool:
+        evidence.append(Condition(text, bool(met)))
+        return bool(met)
+
+    for a in behaviour.agreements:
+        follows = (
+            a.p < _SIGNIFICANT
+            and min(a.says_yes, a.says_no) >= _FOLLOWS
+            and a.against_truth.value >= _FOLLOWS
+        )
+        if follows:
+            holds(f"answers are those of “{a.heuristic}”: {a.agreement}", True)
+            holds(f"also where it is wrong: {a.against_truth}, p = {a.p:.2g}", True)
+            return Verdict("shortcut", a.heuristic, evidence)
+    worst = behaviour.worst
+    if not holds(
+        f"surely better than chance for both truth values: {worst}", behaviour.above_chance
+    ):
+        return Verdict("fails", None, evidence)
+    solved = holds(f"at least 90 % right for both truth values: {worst}", behaviour.solved)
+    best = leader(ranked)
+    m = best.match
+    name = f"{m.hypothesis}, {m.channel}"
+    passed = [
+        holds(f"layers follow its steps on held-out mazes ({name}): {m.score}", m.score.low > 0),
+        holds(f"corrected p = {best.corrected_p:.2g}", best.corrected_p < _SIGNIFICANT),
+        holds(f"above random weights by {best.above_control}", best.above_control.low > 0),
+        holds(f"above {best.rival} by {best.above_rival}", best.above_rival.low > 0),
+        holds(f"{m.matched} of {m.steps} steps found", m.matched > max(1, m.steps // 2)),
+    ]
+    if effects is None:
+        passed.append(holds("causal tests were made", False))
+    for effect in effects or ():
+        text = f"{effect.test}: {effect.measure} {effect.effect}, control {effect.control}"
+        passed.append(holds(text, effect.holds))
+    if solved and all(passed):
+        return Verdict("runs", m.hypothesis, evidence)
+    return Verdict("undecided", None, evidence)

@@ -1,0 +1,167 @@
+"""Chains of thought: which steps are written out, and which happen inside?
+
+The nodes that a text names, in the order of their first mention, are compared with each algorithm's
+trace: does an earlier visit come earlier, more often than in a random order of the same nodes? And
+how many of its visits are written at all? A text that names the path alone has written none of the
+search: that happened inside, or nowhere.
+"""
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.llm import nulls
+from algoscope.llm.hypotheses import CANDIDATES, Hypothesis, trace
+from algoscope.llm.prompts import Item
+from algoscope.llm.subjects import Subject
+
+_COVERED = 0.9
+
+
+class StepScore(NamedTuple):
+    hypothesis: str
+    order: float
+    """Kendall's tau of written order and steps, ties of steps left out: from -1 to 1, 0 by chance.
+    NaN if fewer than two steps are written."""
+    coverage: float
+    """The share of the algorithm's visits that are written, the start left out."""
+
+
+class WrittenHypothesis(NamedTuple):
+    hypothesis: str
+    order: nulls.Estimate
+    p: float
+    """Against random orders of the same nodes, corrected for the number of hypotheses."""
+    coverage: nulls.Estimate
+
+
+class WrittenStudy(NamedTuple):
+    hypotheses: list[WrittenHypothesis]
+    right: nulls.Estimate
+    path_alone: nulls.Estimate
+    """The share of texts that name the path and nothing else, of those with a path."""
+    nodes: float
+    """Nodes named in a text, on average."""
+    verdict: str
+    texts: list[str]
+
+
+def read_steps(text: str, item: Item) -> list[int]:
+    """The nodes that a text names, as whole words, in the order of their first mention."""
+    found = {}
+    for node, name in enumerate(item.names):
+        match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+        if match:
+            found[node] = match.start()
+    return sorted(found, key=lambda node: found[node])
+
+
+def score_steps(nodes: Sequence[int], item: Item, hypothesis: Hypothesis) -> StepScore:
+    steps = trace(hypothesis, item)
+    when = {node: step for step, row in enumerate(steps) for node in np.flatnonzero(row).tolist()}
+    when.pop(item.source, None)
+    written = [when[node] for node in nodes if node in when]
+    return StepScore(
+        hypothesis.name, _tau(np.array(written)), len(written) / len(when) if when else np.nan
+    )
+
+
+def _tau(steps: np.ndarray) -> float:
+    """The balance of pairs in order and pairs out of order, of the steps as they are written."""
+    signs = np.sign(steps[None, :] - steps[:, None])[np.triu_indices(len(steps), 1)]
+    counted = np.abs(signs).sum()
+    return float(signs.sum() / counted) if counted else np.nan
+
+
+def right(text: str, item: Item) -> bool:
+    """Whether a text answers the item's question."""
+    if item.question == "reach":
+        said = re.findall(r"\b(yes|no)\b", text.lower())
+        return bool(said) and (said[-1] == "yes") == item.reachable
+    nodes = read_steps(text, item)
+    if not item.reachable:
+        return not nodes and re.search(r"\bnone\b|\bno (way|path)\b", text.lower()) is not None
+    if item.question == "next":
+        others = [node for node in nodes if node != item.source]
+        left = len(item.path())
+        shorter = [n for n in others[:1] if item.adjacency()[item.source, n]]
+        return any(_leads_on(n, item, left - 1) for n in shorter)
+    way = nodes if nodes[:1] == [item.source] else [item.source, *nodes]
+    A = item.adjacency()
+    return way[-1] == item.goal and all(A[a, b] for a, b in itertools.pairwise(way))
+
+
+def _leads_on(node: int, item: Item, length: int) -> bool:
+    from algoscope.llm import mazes
+
+    return bool(mazes.distances(item.adjacency(), node)[item.goal] == length - 1)
+
+
+def judge(
+    texts: Sequence[str],
+    items: Sequence[Item],
+    hypotheses: Sequence[Hypothesis] = CANDIDATES,
+    permutations: int = 999,
+    seed: int = 0,
+) -> WrittenStudy:
+    """Scores texts, one an item, against every algorithm."""
+    algorithms = [h for h in hypotheses if h.algorithm]
+    written = [read_steps(text, item) for text, item in zip(texts, items, strict=True)]
+    rng = np.random.default_rng(seed)
+    rows, p = [], []
+    for hypothesis in algorithms:
+        scores = [score_steps(n, i, hypothesis) for n, i in zip(written, items, strict=True)]
+        orders = np.array([s.order for s in scores])
+        null = _null(written, items, hypothesis, permutations, rng)
+        valid = np.isfinite(orders)
+        p.append(nulls.p_value(float(orders[valid].mean()), null) if valid.any() else 1.0)
+        coverage = nulls.bootstrap(np.array([s.coverage for s in scores]))
+        rows.append(WrittenHypothesis(hypothesis.name, nulls.bootstrap(orders), 1.0, coverage))
+    rows = [row._replace(p=float(c)) for row, c in zip(rows, nulls.holm(p), strict=True)]
+    alone = [
+        set(nodes) | {item.source} == set(item.path())
+        for nodes, item in zip(written, items, strict=True)
+        if item.reachable
+    ]
+    return WrittenStudy(
+        rows,
+        nulls.proportion([right(t, i) for t, i in zip(texts, items, strict=True)]),
+        nulls.proportion(alone),
+        float(np.mean([len(nodes) for nodes in written])),
+        _verdict(rows, nulls.proportion(alone), written),
+        list(texts),
+    )
+
+
+def _null(written, items, hypothesis, permutations, rng) -> np.ndarray:
+    """The mean order score when each text's nodes come in a random order: [permutation]."""
+    total, counted = np.zeros(permutations), 0
+    for nodes, item in zip(written, items, strict=True):
+        if np.isfinite(score_steps(nodes, item, hypothesis).order):
+            draws = (rng.permutation(nodes).tolist() for _ in range(permutations))
+            total += [score_steps(draw, item, hypothesis).order for draw in draws]
+            counted += 1
+    return total / max(counted, 1)
+
+
+def _verdict(rows, alone: nulls.Estimate, written) -> str:
+    if np.mean([len(nodes) > 0 for nodes in written]) < 0.5:
+        return "writes no steps"
+    if alone.value >= _COVERED:
+        return "writes the path alone: any search happens inside"
+    full = [r for r in rows if r.p < 0.05 and r.order.low > 0 and r.coverage.value >= _COVERED]
+    if not full:
+        return "undecided"
+    best = max(r.order.value for r in full)
+    return "writes out " + " or ".join(r.hypothesis for r in full if r.order.high >= best)
+
+
+def study_written(
+    subject: Subject, items: Sequence[Item], tokens: int = 160, seed: int = 0
+) -> WrittenStudy:
+    """What the subject writes on each item, judged; an algorithm of its own is not ruled out by
+    one that it writes, nor shown by an answer that it does not."""
+    return judge([subject.generate(item.prompt, tokens) for item in items], items, seed=seed)

@@ -1,0 +1,107 @@
+"""`algoscope llm`, as a user calls it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from tiny_models import tiny_llama
+
+from algoscope import cli
+
+
+@pytest.fixture
+def algoscope(monkeypatch, capsys):
+    def run(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["algoscope", "llm", *arguments])
+        cli.main()
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def folder(tokenizer, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "tiny"
+    tiny_llama(tokenizer, gain=1.0).save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    return str(path)
+
+
+def test_navigate_prints_tables_and_writes_a_folder_with_a_page(algoscope, folder, tmp_path):
+    out = tmp_path / "run"
+    command = f"navigate --model {folder} --items 24 --form letters --out {out}"
+    printed = algoscope(*command.split())
+    assert "verdict: fails" in printed
+    assert "do layers follow the steps?" in printed
+    assert "random weights" in printed
+    study = json.loads((out / "study.json").read_text())
+    assert study["verdict"]["text"] == "fails"
+    assert len(study["answers"]) == 24
+    assert study["check"]["attention"] < 1e-5
+    page = (out / "page.html").read_text()
+    assert page.count("<svg") == 5
+    for outside in ("src=", "<script", "@import", "<link"):
+        assert outside not in page
+    assert {p.name for p in out.iterdir()} == {"study.json", "page.html", "recordings.safetensors"}
+    with pytest.raises(SystemExit, match="which exists"):
+        algoscope(*command.split())
+
+
+def test_navigate_as_json_in_a_folder_of_its_own(algoscope, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = f"navigate --model {folder} --items 24 --form letters --json"
+    printed = json.loads(algoscope(*command.split()))
+    assert printed["items"] == 24
+    algoscope(*command.split())
+    assert {p.name for p in (tmp_path / "runs").iterdir()} == {"navigate-tiny", "navigate-tiny-2"}
+
+
+def test_items_are_written_with_their_traces(algoscope, tmp_path):
+    out = tmp_path / "items.jsonl"
+    assert "8 items" in algoscope("items", "--out", str(out), "--items", "8")
+    assert len(out.read_text().splitlines()) == 8
+    with pytest.raises(SystemExit, match=r"ends in \.jsonl"):
+        algoscope("items", "--out", str(tmp_path / "items.txt"))
+
+
+def test_primitives_and_written_print_tables(algoscope, folder):
+    printed = algoscope("primitives", "--model", folder, "--count", "8", "--json")
+    assert set(json.loads(printed)) >= {"copy", "edge lookup", "goal match"}
+    command = f"written --model {folder} --items 4 --tokens 8 --form letters"
+    assert "share of its visits written" in algoscope(*command.split())
+
+
+def test_clrs_text_scores_what_is_written(algoscope, folder):
+    command = f"clrs-text --model {folder} --size 4 --items 2 --tokens 4 --traces --json"
+    printed = json.loads(algoscope(*command.split()))
+    assert printed["exact"]["value"] == 0
+    assert set(printed["traces"]) == {"insertion_sort", "bubble_sort", "heapsort", "quicksort"}
+
+
+def test_train_navigator_saves_a_model_and_says_how_good_it_is(algoscope, tmp_path):
+    command = (
+        f"train-navigator --out {tmp_path / 'nav'} --layers 1 --width 16 --heads 2 --sizes 3 "
+        "--depths 1 --batch 4 --steps 4 --items 8"
+    )
+    printed = algoscope(*command.split())
+    assert "all depths, reachable" in printed
+    assert (tmp_path / "nav" / "model.safetensors").is_file()
+    with pytest.raises(SystemExit, match="which exists"):
+        algoscope(*command.split())
+
+
+def test_a_missing_model_is_an_error_and_not_a_download(algoscope):
+    with pytest.raises(SystemExit, match="neither a folder, nor a GGUF file"):
+        algoscope("navigate", "--model", "nobody/nothing")
+
+
+def test_help_imports_neither_jax_nor_torch():
+    code = (
+        "import sys; sys.argv = ['algoscope', 'llm', 'navigate', '--help']\n"
+        "from algoscope import cli\n"
+        "try: cli.main()\nexcept SystemExit: pass\n"
+        "print([m for m in ('jax', 'torch', 'transformers', 'numba') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
