@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from algoscope import programs, tasks
-from algoscope.programs.language import GraphProgram
-from algoscope.programs.library import wrong
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Kind
 
 LIBRARY = [programs.get(name) for name in programs.names()]
-WRONG = [value for value in vars(wrong).values() if isinstance(value, GraphProgram)]
+WRONG = [p for task in tasks.names() for p in programs.of_task(task, programs.Role.WRONG)]
 EXACT = [program for program in LIBRARY if program not in WRONG]
 _SCALAR_ERROR = 1e-5
 

@@ -61,9 +61,7 @@ def get(name: str) -> GraphProgram:
 
 def of_task(task: str, role: Role) -> list[GraphProgram]:
     """All programs of the library that have this role for the task, in alphabetical order."""
-    modules = [
-        m for m in _modules() if _ROLES.get(m.__name__.rpartition(".")[2], Role.REFERENCE) is role
-    ]
+    modules = [module for module in _modules() if _role(module) is role]
     here = {id(value) for module in modules for value in vars(module).values()}
     return [program for program in _all().values() if program.task == task and id(program) in here]
 
