@@ -36,7 +36,7 @@ from algoscope.programs import GraphProgram, Role, disguises
 from algoscope.programs.compiler import compile_program
 from algoscope.programs.interpreter import interpret
 
-TEMPERATURES = [2.0**k for k in range(1, 19)]
+TEMPERATURES = [2.0**k for k in range(1, 31)]
 NOISES = [1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1]
 FOLLOWS, FOLLOWS_CLOSELY = 0.999, 0.95
 """What a disguised network has in common with its own program: the share of the trace on plain

@@ -40,7 +40,7 @@ def test_softened_attention_is_softer_and_noise_is_noise():
     batch = tasks.sample("bfs", 6, 3, seed=1)
     network = compile_program(programs.get("bfs")).network
     sharp, soft = (
-        networks.run(n, batch).attention for n in (network, disguises.softened(network, 2.0**18))
+        networks.run(n, batch).attention for n in (network, disguises.softened(network, 2.0**24))
     )
     assert sharp.max(-1).mean() > 0.99 > soft.max(-1).mean()
     noisy = networks.arrays(disguises.noisy(network, 0.1, seed=1))

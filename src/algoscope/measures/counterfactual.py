@@ -179,7 +179,7 @@ def flip_response(
     for recording, reference in zip(subject, references, strict=True):
         attention = np.asarray(recording.attention)
         read = attention[:, :steps, best_heads(attention, reference)].argmax(-1)
-        both &= read == reference.choices[:, :steps]
+        both &= (read == reference.choices[:, :steps]) | ~reference.decisive[:, :steps]
     visible = differs.any((1, 2, 3))
     seen = visible & (both | ~differs).all((1, 2, 3))
     return FlipResponse(

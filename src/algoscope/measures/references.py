@@ -11,6 +11,7 @@ import numpy as np
 from algoscope import programs
 from algoscope.programs import GraphProgram, Role
 from algoscope.programs.interpreter import interpret
+from algoscope.programs.language import OWN, Round, Term, Update, read
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Location, Stage
 
@@ -63,20 +64,60 @@ def _decisive(program: GraphProgram, recording: Recording) -> np.ndarray:
         zip((v.name for v in program.variables), np.moveaxis(state != before, -1, 0), strict=True)
     )
     rows = []
-    for round_ in program.rounds:
+    for number, round_ in enumerate(program.rounds):
         for selection in round_.selections:
-            readers = [
-                update.variable
-                for update in round_.updates
-                if any(
-                    atom.where.partition(".")[0] == selection.name
-                    for term in update.terms
-                    for form in (term.value, term.guard.unmet, term.guard.excess)
-                    for atom in form.terms
-                )
-            ]
-            rows.append(np.any([changed[name] for name in readers], axis=0))
+            updated = {u.variable for u in round_.updates if _reads(u, {selection.name})}
+            lasting = [name for v in updated for name in _lasting(program, v, number)]
+            rows.append(np.any([changed[name] for name in lasting], axis=0))
     return np.stack(rows, 2) & recording.valid[:, :, None, None]
+
+
+def _lasting(program: GraphProgram, variable: str, number: int) -> list[str]:
+    """The variable that a round updates; or, if it only carries something to later rounds of the
+    same step, the variables that are updated from it there."""
+    shown = {
+        atom.name
+        for s in program.shown
+        for terms in s.classes
+        for term in terms
+        for atom in (*term.value.terms, *term.guard.unmet.terms)
+    }
+    earlier = program.rounds[: number + 1]
+    if variable in shown or any(_mentions(round_, variable) for round_ in earlier):
+        return [variable]
+    later = [
+        (k, update.variable)
+        for k, round_ in enumerate(program.rounds)
+        if k > number
+        for update in round_.updates
+        if update.variable != variable and _reads(update, {OWN}, variable)
+    ]
+    return [name for k, v in later for name in _lasting(program, v, k)] or [variable]
+
+
+def _mentions(round_: Round, variable: str) -> bool:
+    """Whether somebody reads the variable in the round, other than to keep it."""
+    selections = (
+        form
+        for s in round_.selections
+        for form in (s.score, s.unmet, *s.unmet_hinges, *(hinge.value for hinge in s.hinges))
+    )
+    return any(atom.name == variable for form in selections for atom in form.terms) or any(
+        atom.name == variable
+        for update in round_.updates
+        if update != Update(variable, (Term(read(OWN, variable)),))
+        for term in update.terms
+        for atom in (*term.value.terms, *term.guard.unmet.terms, *term.guard.excess.terms)
+    )
+
+
+def _reads(update: Update, places: set[str], variable: str | None = None) -> bool:
+    """Whether an update reads something, or the variable, at one of the places."""
+    return any(
+        atom.where.partition(".")[0] in places and variable in (None, atom.name)
+        for term in update.terms
+        for atom in (*term.value.terms, *term.guard.unmet.terms, *term.guard.excess.terms)
+    )
 
 
 def unsettled(batch: Batch) -> np.ndarray:
