@@ -96,7 +96,8 @@ def _mlflow(run: Run, folder: pathlib.Path) -> None:
 
     folder.mkdir(exist_ok=True)
     client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{folder.resolve()}/mlflow.db")
-    experiment = client.create_experiment("algoscope", artifact_location=str(folder / "artifacts"))
+    known = client.get_experiment_by_name("algoscope")
+    experiment = known.experiment_id if known else client.create_experiment("algoscope")
     session = client.create_run(experiment, run_name=run.name)
     for point in points(run):
         client.log_metric(session.info.run_id, point.name, point.value, step=point.step)
