@@ -36,6 +36,21 @@ class Recording(eqx.Module):
         steps = np.arange(np.shape(self.attention)[1])
         return steps < np.maximum(1, np.asarray(self.lengths) - 1)[:, None]
 
+    def part(self, samples: slice | np.ndarray) -> "Recording":
+        """The same of some of the samples."""
+
+        def of(values):
+            return type(values)(*map(of, values)) if isinstance(values, tuple) else values[samples]
+
+        return Recording(
+            self.attention[samples],
+            self.hidden[samples],
+            {name: of(values) for name, values in self.hints.items()},
+            {name: of(values) for name, values in self.outputs.items()},
+            np.asarray(self.lengths)[samples],
+            {name: of(values) for name, values in self.logits.items()},
+        )
+
     @staticmethod
     def from_arrays(
         *,

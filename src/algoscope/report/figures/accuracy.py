@@ -1,0 +1,92 @@
+"""Accuracy against faithfulness, every network a point."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from algoscope.measures.across import Correlation, correlation
+from algoscope.report.figures.style import (
+    FULL,
+    MUTED,
+    PAPER,
+    REFERENCE,
+    RULE,
+    TRAINED,
+    Drawn,
+    sheet,
+    styled,
+)
+
+_KINDS = {
+    "reads_large": "attention reads what the algorithm reads",
+    "moves_large": "trace moves as the algorithm's",
+}
+
+
+def draw(judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | None) -> Drawn:
+    x = [judgement["accuracy"]["large"] for judgement in judgements.values()]
+    with styled():
+        figure = sheet(FULL, 3.5)
+        panels = figure.subplots(1, 2, sharex=True, sharey=True)
+        notes = []
+        for axes, (name, label) in zip(panels, _KINDS.items(), strict=True):
+            y = [judgement["tested"].get(name) for judgement in judgements.values()]
+            _panel(axes, x, y, list(judgements), control, name)
+            axes.set_title(label)
+            axes.set_xlabel("accuracy, 64 nodes")
+            notes.append(f"{label}: {_correlated(x, y)}")
+        panels[0].set_ylabel("faithfulness, 64 nodes")
+        low = min([*x, 1.0])
+        panels[0].set_xlim(low - 0.12 * (1 - low) - 0.01, 1 + 0.12 * (1 - low) + 0.005)
+        panels[0].set_ylim(-0.06, 1.08)
+    return Drawn(
+        "accuracy",
+        figure,
+        "A network can be right without doing what the algorithm does: the farther below the "
+        "diamond, which is the compiled program, the less its inside has to do with its answers. "
+        "Numbers are seeds. Correlation over networks, with 95 % intervals: "
+        + "; ".join(notes)
+        + ".",
+        "Two scatter plots of accuracy against faithfulness with a point for each of "
+        f"{len(judgements)} networks and a diamond for the compiled program at 1, 1.",
+        ["network", "accuracy_large", *_KINDS],
+        [
+            [name, j["accuracy"]["large"], *(j["tested"].get(kind) for kind in _KINDS)]
+            for name, j in [*judgements.items(), *([("compiled", control)] if control else [])]
+        ],
+    )
+
+
+def _panel(axes, x, y, names, control, name: str) -> None:
+    axes.grid(True)
+    axes.set_axisbelow(True)
+    if control:
+        axes.plot(
+            control["accuracy"]["large"], control["tested"][name], "D", color=REFERENCE,
+            markersize=8, markeredgecolor=PAPER, clip_on=False,
+        )  # fmt: skip
+    taken: list[tuple[float, float]] = []
+    for own_x, own_y, network in zip(x, y, names, strict=True):
+        if own_y is None:
+            continue
+        axes.plot(own_x, max(own_y, 0), "o", color=TRAINED, markersize=6.5, markeredgecolor=PAPER)
+        if all(abs(own_x - a) > 2e-3 or abs(own_y - b) > 0.06 for a, b in taken):
+            axes.annotate(
+                network.rpartition(" ")[2], (own_x, max(own_y, 0)), (5, 4),
+                textcoords="offset points", fontsize=8, color=MUTED,
+            )  # fmt: skip
+        taken.append((own_x, own_y))
+    axes.spines["left"].set_color(RULE)
+
+
+def _correlated(x: list[float], y: list[float | None]) -> str:
+    pairs = [(a, b) for a, b in zip(x, y, strict=True) if b is not None]
+    try:
+        found: Correlation = correlation(*np.array(pairs).reshape(-1, 2).T.tolist())
+    except ValueError as reason:
+        return f"none ({str(reason).partition(';')[0]})"
+    return (
+        f"Spearman’s ρ = {found.spearman:.2f} [{found.spearman_low:.2f}, "
+        f"{found.spearman_high:.2f}], N = {found.count}"
+    )

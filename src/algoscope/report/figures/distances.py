@@ -1,0 +1,102 @@
+"""How far the networks are from each other and from the algorithm, and which belong together."""
+
+import numpy as np
+import scipy.cluster.hierarchy
+
+from algoscope.measures.across import Clusters, ward_clusters
+from algoscope.report.figures.style import (
+    FULL,
+    INK,
+    MUTED,
+    REFERENCE,
+    TRAINED,
+    Drawn,
+    bare,
+    shaded,
+    sheet,
+    styled,
+)
+from algoscope.report.findings import Distances
+
+_MOST_WITH_NUMBERS, _MOST_WITH_NAMES = 14, 48
+
+
+def draw(distances: Distances) -> Drawn:
+    between = distances.total_variation
+    count = len(between)
+    clusters = ward_clusters(between) if count >= 3 else None
+    order, tree = _ordered(clusters, count)
+    names = [distances.names[index] for index in order]
+    programs = set(distances.names[count - distances.references :])
+    with styled():
+        figure = sheet(FULL, min(FULL, 0.36 * count + 1.6))
+        left, right = figure.subplots(1, 2, width_ratios=(1, 2.1))
+        if tree:
+            _draw_tree(left, tree, count)
+        else:
+            left.set_visible(False)
+        right.imshow(shaded(between[np.ix_(order, order)], TRAINED), interpolation="none")
+        bare(right)
+        if count <= _MOST_WITH_NAMES:
+            right.set_yticks(range(count), names)
+            right.set_xticks(range(count), names, rotation=90)
+            right.tick_params(length=0)
+            for label in (*right.get_yticklabels(), *right.get_xticklabels()):
+                label.set_color(REFERENCE if label.get_text() in programs else INK)
+        if count <= _MOST_WITH_NUMBERS:
+            for (row, column), index in np.ndenumerate(np.indices((count, count))[0]):
+                value = between[order[index], order[column]]
+                if row != column:
+                    right.text(column, row, f".{round(value * 100):02d}" if value < 0.995 else "1",
+                               ha="center", va="center", fontsize=7.5, color=INK)  # fmt: skip
+    return Drawn(
+        "distances",
+        figure,
+        "Mean total variation between what any two read on the same problems: 0 the same, 1 "
+        "nothing in common. Names in blue are exact programs, which differ where nothing is "
+        f"decided. {_said(clusters, distances)}",
+        f"A matrix of distances between {count} subjects with a tree that joins the nearest first.",
+        ["one", "other", "total_variation"],
+        [
+            [distances.names[i], distances.names[j], f"{between[i, j]:.6g}"]
+            for i in range(count)
+            for j in range(i)
+        ],
+    )
+
+
+def _ordered(clusters: Clusters | None, count: int):
+    if clusters is None:
+        return list(range(count)), None
+    tree = scipy.cluster.hierarchy.dendrogram(clusters.merges, no_plot=True)
+    return [int(leaf) for leaf in tree["ivl"]], tree
+
+
+def _draw_tree(axes, tree, count: int) -> None:
+    """Leaves at the right, in the order of the matrix from top to bottom."""
+    for heights, places in zip(tree["dcoord"], tree["icoord"], strict=True):
+        axes.plot(heights, [(place - 5) / 10 for place in places], color=MUTED, linewidth=1.1)
+    axes.set_ylim(count - 0.5, -0.5)
+    axes.invert_xaxis()
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel("Ward distance")
+
+
+def _said(clusters: Clusters | None, distances: Distances) -> str:
+    if clusters is None:
+        return ""
+    if clusters.count == 1:
+        return "By silhouette there are no clusters."
+    best = clusters.silhouettes[clusters.count]
+    alone = distances.references and len(
+        set(clusters.labels[: -distances.references]) & set(clusters.labels[-distances.references :])
+    )
+    apart = (
+        ""
+        if not distances.references
+        else " No network shares one with a program."
+        if not alone
+        else " Some networks share one with a program."
+    )
+    return f"By silhouette there are {clusters.count} clusters (mean {best:.2f}).{apart}"

@@ -1,0 +1,313 @@
+"""The report of one or several runs: the question and the verdict first, then the evidence.
+
+A chapter is a task with all networks that were trained for it, whatever run they are of.
+"""
+
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from algoscope import programs, tasks
+from algoscope.markup import element, escape
+from algoscope.measures.verdict import THRESHOLDS
+from algoscope.report import explorer, frame, made, verdicts
+from algoscope.report.figures import (
+    accuracy,
+    attention,
+    distances,
+    evidence,
+    hills,
+    style,
+    traces,
+    training,
+    weights,
+)
+from algoscope.report.figures.style import Drawn
+from algoscope.report.findings import Findings, Shown, findings
+from algoscope.report.frame import Section
+from algoscope.runs import Run, RunError
+from algoscope.runs.files import explained, place, write_bytes
+from algoscope.tasks.table import Table
+
+
+class Source(NamedTuple):
+    run: Run
+    found: Findings
+
+
+class _Chapter(NamedTuple):
+    task: str
+    sources: list[Source]
+    start: str
+    """Of the names of its figures and anchors; empty if there is one chapter alone."""
+
+    @property
+    def several(self) -> bool:
+        return len(self.sources) > 1
+
+    def named(self, source: Source, name: str) -> str:
+        """A network's name, told apart from those of other runs."""
+        return f"{source.run.name}, {name}" if self.several else name
+
+    @property
+    def judgements(self) -> dict[str, dict[str, Any]]:
+        return {
+            self.named(source, name): judgement
+            for source in self.sources
+            for name, judgement in source.found.judgements.items()
+        }
+
+    @property
+    def control(self) -> dict[str, Any] | None:
+        return self.sources[0].found.control
+
+    @property
+    def shown(self) -> Shown:
+        """What there is to look at of all runs, which were examined on the same problems."""
+        first = self.sources[0].found.shown
+        recordings = {}
+        for source in self.sources:
+            for name, recording in source.found.shown.recordings.items():
+                trained = name in source.found.judgements
+                recordings[self.named(source, name) if trained else name] = recording
+        return Shown(first.titles, first.batch, recordings)
+
+
+def report(
+    runs: Sequence[Run],
+    out: pathlib.Path | None = None,
+    *,
+    problem_seed: int = 0,
+    again: bool = False,
+    tell: Callable[[str], None] = lambda text: None,
+) -> pathlib.Path:
+    """Examines the runs as far as that is not done, and writes their page, with the figures in a
+    folder beside it. Returns the path of the page: report.html in the folder of a single run."""
+    if not runs:
+        raise RunError("report: got no run, needed at least one")
+    path = out or _usual_place(runs)
+    sources = [
+        (task, Source(run, findings(run, task, problem_seed=problem_seed, again=again, tell=tell)))
+        for run in runs
+        for task in run.tasks
+    ]
+    names = list(dict.fromkeys(task for task, _ in sources))
+    chapters = [
+        _Chapter(task, [s for own, s in sources if own == task], f"{task}-" if names[1:] else "")
+        for task in names
+    ]
+    folder = path.parent / ("figures" if out is None and len(runs) == 1 else f"{path.stem}-figures")
+    tell(f"drawing into {folder}")
+    text = render(chapters, folder)
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, text.encode())
+    return path
+
+
+def _usual_place(runs: Sequence[Run]) -> pathlib.Path:
+    if len(runs) == 1:
+        return runs[0].path / "report.html"
+    return runs[0].path.parent / f"report-{'-'.join(run.name for run in runs)}.html"
+
+
+def render(chapters: Sequence[_Chapter], folder: pathlib.Path) -> str:
+    """The page; its figures go into the folder, which replaces what was there."""
+    drawn: list[Drawn] = []
+
+    def show(of: Drawn, chapter: _Chapter, *, wide: bool = False) -> str:
+        own = of._replace(name=f"{chapter.start}{of.name}")
+        drawn.append(own)
+        return frame.figure(style.inline(own), own.caption, wide=wide)
+
+    sections = [section for chapter in chapters for section in _sections(chapter, show)]
+    data = {"explorer-data": _explored(chapters)}
+    title = "; ".join(verdicts.headline(c.task, c.judgements) for c in chapters)
+    sections.append(Section("files", "", _files(folder, drawn)))
+
+    def fill(into: pathlib.Path) -> None:
+        into.mkdir()
+        for of in drawn:
+            style.save(of, into)
+
+    with explained(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    place(folder, fill)
+    return frame.page(title, sections, scripts=("page.js", "explorer.js"), data=data)
+
+
+def _explored(chapters: Sequence[_Chapter]) -> dict[str, Any]:
+    """Of the first chapter: one explorer a page."""
+    chapter = chapters[0]
+    words = {name: judgement["verdict"] for name, judgement in chapter.judgements.items()}
+    return explorer.data(chapter.shown, words)
+
+
+def _sections(chapter: _Chapter, show: Callable[..., str]) -> list[Section]:
+    judgements, control = chapter.judgements, chapter.control
+    at = chapter.start
+    sections = [Section(f"{at}verdict", "Verdict", _verdict(chapter, show))]
+    if control:
+        sections.append(
+            Section(
+                f"{at}accuracy",
+                "Accuracy",
+                "<h2>Right answers, and what is behind them</h2>"
+                + show(accuracy.draw(judgements, control), chapter),
+            )
+        )
+    sections.append(
+        Section(
+            f"{at}attention",
+            "Attention",
+            "<h2>What they read, step by step</h2>"
+            + show(attention.draw(chapter.shown, judgements), chapter, wide=True),
+        )
+    )
+    if not chapter.start or chapter.start == f"{chapter.task}-":
+        sections.append(Section(f"{at}explore", "Explorer", _explorer()))
+    if any(judgement["external"] for judgement in judgements.values()):
+        sections.append(
+            Section(
+                f"{at}trace",
+                "Trace",
+                "<h2>Where they leave the trace</h2>"
+                + show(traces.draw(judgements, control), chapter),
+            )
+        )
+    apart = [source for source in chapter.sources if source.found.distances is not None]
+    if apart:
+        body = "".join(
+            _run_heading(chapter, s)
+            + show(_of_run(chapter, s, distances.draw(s.found.distances)), chapter)
+            for s in apart
+            if s.found.distances is not None
+        )
+        title = "<h2>Do the seeds find the same thing?</h2>"
+        sections.append(Section(f"{at}distances", "Distances", title + body))
+    if chapter.sources[0].found.program:
+        sections.append(Section(f"{at}program", "Program", _program(chapter, show)))
+    body = "".join(
+        _run_heading(chapter, s) + show(_of_run(chapter, s, hills.draw(s.found.hills)), chapter)
+        for s in chapter.sources
+    )
+    sections.append(
+        Section(f"{at}landscape", "Landscape", f"<h2>The loss around the weights</h2>{body}")
+    )
+    body = "".join(
+        _run_heading(chapter, s)
+        + show(_of_run(chapter, s, training.draw(s.run, chapter.task)), chapter)
+        + made.section(s.run, s.found)
+        for s in chapter.sources
+    )
+    sections.append(Section(f"{at}made", "Made by", f"<h2>How this was made</h2>{body}"))
+    return sections
+
+
+def _run_heading(chapter: _Chapter, source: Source) -> str:
+    return element("h3", escape(source.run.name)) if chapter.several else ""
+
+
+def _of_run(chapter: _Chapter, source: Source, drawn: Drawn) -> Drawn:
+    if not chapter.several:
+        return drawn
+    return drawn._replace(name=f"{drawn.name}-{chapter.sources.index(source) + 1}")
+
+
+def _verdict(chapter: _Chapter, show: Callable[..., str]) -> str:
+    judgements, control = chapter.judgements, chapter.control
+    task = tasks.get(chapter.task)
+    count = "this network" if len(judgements) == 1 else f"these {len(judgements)} networks"
+    question = (
+        f"Does {count} run {chapter.task}, or a shortcut?"
+        if len(judgements) == 1
+        else f"Do {count} run {chapter.task}, or a shortcut?"
+    )
+    program = chapter.sources[0].found.program
+    named = (f"compiled {program.name}", control) if program and control else None
+    parts = [
+        element("p", f"{escape(question)} {escape(task.summary)}", class_="question"),
+        element("h1", escape(verdicts.headline(chapter.task, judgements)) + "."),
+        element("p", verdicts.lead(judgements, control), class_="lead"),
+        verdicts.cards(judgements, control),
+    ]
+    if control:
+        parts.append(show(evidence.draw(judgements, control), chapter))
+    parts += [
+        "<h2>Every network</h2>",
+        verdicts.seeds_table(judgements, named),
+        element(
+            "details",
+            element("summary", "The reasons of each verdict, and what the words mean"),
+            verdicts.reasons(judgements),
+            verdicts.meanings(),
+            element(
+                "p",
+                f"{len(THRESHOLDS)} numbers are tested, each from 0 to 1, where 1 is the "
+                "algorithm. Their definitions, how the thresholds were fixed, and how often the "
+                "verdict errs on compiled programs of known truth are in docs/verdict.md.",
+                class_="small",
+            ),
+        ),
+    ]
+    return "".join(parts)
+
+
+def _explorer() -> str:
+    return (
+        "<h2>Look for yourself</h2>"
+        "<p>Two subjects on the same problem. Arrows are what a node reads, a ring what it keeps "
+        "reading of itself, the stronger the more; below, the same as a matrix (row reads column), "
+        "and every variable against the reference trace. Filled nodes have their mask set; what is "
+        "wrong has a cross and a dashed outline. Choose a node to see its own reading. Keys, once "
+        "the box is chosen: <kbd>←</kbd> <kbd>→</kbd> step, <kbd>space</kbd> plays.</p>"
+        '<div id="explorer" aria-label="explorer"></div>'
+        "<noscript><p>The explorer needs JavaScript.</p></noscript>"
+    )
+
+
+def _program(chapter: _Chapter, show: Callable[..., str]) -> str:
+    program = chapter.sources[0].found.program
+    if program is None:
+        return ""
+    certificate, checked = program.certificate, program.verification
+    text = "\n".join(line.removeprefix("    ") for line in program.text.strip("\n").splitlines())
+    rows = [
+        ["hidden units per node", str(program.width)],
+        ["parameters", f"{program.parameters:,}"],
+        ["problems checked", f"{checked['samples']} of {checked['nodes']} nodes"],
+        ["traces exact at every step", f"{checked['exact_traces']:.1%}"],
+        ["answers exact", f"{checked['exact_outputs']:.1%}"],
+        ["problems with a call too close for float32", str(checked["below_margin"])],
+        ["sharpness of attention", f"{certificate['sharpness']:.3g}"],
+        ["a choice is certain if it is ahead by", f"{certificate['margin']:.2g}"],
+        ["exact up to, nodes at even positions", f"{certificate['largest_uniform_size']:,}"],
+        ["exact up to, nodes at random positions", f"{certificate['largest_random_size']:,}"],
+    ]
+    pictures = "".join(show(of, chapter, wide=True) for of in weights.draw(program.name))
+    others = [p for p in sorted(_references(chapter.task)) if p != program.name]
+    also = f" Other exact programs of the class: {', '.join(others)}." if others else ""
+    return (
+        "<h2>The compiled program</h2>"
+        f"<p><code>{escape(program.name)}</code> is the exact program whose attention is nearest "
+        f"to most of the networks.{escape(also)} This is its source, all of it; the compiler turns "
+        "it into the weights below, which run through the same code as trained ones.</p>"
+        + element("pre", escape(text.strip("\n")), tabindex="0")
+        + "<h3>Certificate</h3>"
+        + frame.table(Table("", ["", "value"], rows), sortable=False)
+        + "<h3>Weights</h3>"
+        + pictures
+    )
+
+
+def _references(task: str) -> list[str]:
+    return [program.name for program in programs.of_task(task, programs.Role.REFERENCE)]
+
+
+def _files(folder: pathlib.Path, drawn: Sequence[Drawn]) -> str:
+    names = ", ".join(of.name for of in drawn)
+    return (
+        "<footer><p>Every figure is in "
+        f"<code>{escape(folder.name)}/</code> beside this page, as SVG, PDF and PNG, with its "
+        f"numbers as CSV: {escape(names)}.</p></footer>"
+    )
