@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_CELLS_WITH_NUMBERS = 300
-_ROOMY_CELL, _TIGHT_CELL = 0.42, 0.12
+_ROOMY_CELL, _TIGHT_CELL = 0.36, 0.12
 """In inches, with and without numbers."""
-_LEFT, _TOP, _GAP = 1.3, 1.5, 0.3
-"""Room for the names of rows, for the names of columns with the title, and between panels."""
+_LETTER, _TITLE, _GAP = 0.082, 0.5, 0.3
+"""The width of a letter, about, and room for the title of a picture and between panels."""
 _PAGE = 14.0
 _NEGATIVE, _POSITIVE = (0.70, 0.09, 0.17), (0.13, 0.40, 0.67)
 
@@ -39,25 +39,51 @@ def draw(
     return written
 
 
-def figure(title: str, of_picture: list[Panel]) -> "Figure":
+def figure(title: str, of_picture: list[Panel], page: float = _PAGE) -> "Figure":
     """The panels from left to right, in rows as wide as a page, below a title if there is one."""
     from matplotlib.figure import Figure
 
-    corners, x, y, height, right = [], 0.0, 0.5 if title else 0.0, 0.0, 0.0
+    rows: list[list[Panel]] = [[]]
     for panel in of_picture:
-        down, across = (cells * _cell(panel) for cells in panel.values.shape)
-        if x > 0 and x + _LEFT + across > _PAGE:
-            x, y, height = 0.0, y + height, 0.0
-        corners.append((x + _LEFT, y + _TOP, across, down))
-        x += _LEFT + across + _GAP
-        height, right = max(height, _TOP + down + _GAP), max(right, x)
-    bottom = y + height
-    drawn = Figure(figsize=(right, bottom))
-    drawn.text(_GAP / right, 1 - _GAP / bottom, title, fontsize=12, va="top", weight="bold")
-    for panel, (left, top, across, down) in zip(of_picture, corners, strict=True):
-        place = (left / right, 1 - (top + down) / bottom, across / right, down / bottom)
-        _heat_map(drawn.add_axes(place), panel)
+        if rows[-1] and sum(map(_width, [*rows[-1], panel])) > page:
+            rows.append([])
+        rows[-1].append(panel)
+    width = max(sum(map(_width, row)) for row in rows)
+    heights = [max(map(_above, row)) + max(map(_down, row)) + _GAP for row in rows]
+    height = sum(heights) + (_TITLE if title else 0.0)
+    drawn = Figure(figsize=(width, height))
+    drawn.text(_GAP / width, 1 - _GAP / height, title, fontsize=12, va="top", weight="bold")
+    top = height - sum(heights)
+    for row, of_row in zip(rows, heights, strict=True):
+        left, start = 0.0, top + max(map(_above, row))
+        for panel in row:
+            across, down = panel.values.shape[1] * _cell(panel), _down(panel)
+            place = (left + _beside(panel), height - start - down, across, down)
+            scaled = (place[0] / width, place[1] / height, place[2] / width, place[3] / height)
+            _heat_map(drawn.add_axes(scaled), panel)
+            left += _width(panel)
+        top += of_row
     return drawn
+
+
+def _beside(panel: Panel) -> float:
+    """Room for the names of rows."""
+    return 0.2 + _LETTER * max(map(len, panel.rows))
+
+
+def _above(panel: Panel) -> float:
+    """Room for the title and the names of columns."""
+    return 0.45 + _LETTER * max(map(len, panel.columns))
+
+
+def _down(panel: Panel) -> float:
+    return panel.values.shape[0] * _cell(panel)
+
+
+def _width(panel: Panel) -> float:
+    """With room for a title that is wider than the matrix."""
+    across = max(panel.values.shape[1] * _cell(panel), 1.1 * _LETTER * len(panel.title))
+    return _beside(panel) + across + _GAP
 
 
 def _cell(panel: Panel) -> float:
@@ -73,14 +99,19 @@ def _heat_map(axes, panel: Panel) -> None:
     axes.set_yticks(range(len(panel.rows)), panel.rows, fontsize=size)
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
     axes.set_title(panel.title, fontsize=9, loc="left")
+    for spine in axes.spines.values():
+        spine.set_visible(True)
+        spine.set_linewidth(0.5)
     if not roomy:
         return
     for (row, column), value in np.ndenumerate(panel.values):
         if value:
             strong = {"color": "white"} if abs(value) > 0.6 * largest else {}
-            axes.text(
-                column, row, f"{value:.3g}", ha="center", va="center", fontsize=5.5, **strong
-            )
+            axes.text(column, row, _short(value), ha="center", va="center", fontsize=6, **strong)
+
+
+def _short(value: float) -> str:
+    return f"{value:.2g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
 
 
 def _coloured(values: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The explorer's data: what everybody did on a few problems, small enough to lie in the page.
 
-Attention is rounded to 255ths and packed; variables are rounded to three digits. Whether one is wrong
-is decided here, by the margins of external faithfulness, and not in the page.
+Attention is rounded to 255ths and packed; variables are rounded to three digits. Whether one is
+wrong is decided here, by the margins of external faithfulness, and not in the page.
 """
 
 import base64

@@ -190,9 +190,9 @@ def _from_parts(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Finding
         return {n.removeprefix(start): a for n, a in arrays.items() if n.startswith(start)}
 
     task = tasks.get(facts["task"])
-    stages = (starting(f"{stage}.") for stage in ("inputs", "hints", "outputs"))
+    inputs, hints, outputs = (starting(f"{stage}.") for stage in ("inputs", "hints", "outputs"))
     features = tuple(_feature(of) for of in facts["features"])
-    batch = Batch(task, *stages, arrays["lengths"], features)
+    batch = Batch(task, inputs, hints, outputs, arrays["lengths"], features)
     recordings = {
         name: Recording(
             arrays[f"{number}.attention"],
@@ -215,7 +215,9 @@ def _from_parts(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Finding
         distances
         and Distances(**distances | {"total_variation": np.array(distances["total_variation"])}),
         [
-            Hill(**hill | {"offsets": np.array(hill["offsets"]), "losses": np.array(hill["losses"])})
+            Hill(
+                **hill | {"offsets": np.array(hill["offsets"]), "losses": np.array(hill["losses"])}
+            )
             for hill in facts["hills"]
         ],
         Shown(facts["titles"], batch, recordings),

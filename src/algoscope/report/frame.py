@@ -107,13 +107,11 @@ def scrolled(content: str, label: str) -> str:
     return element("div", content, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
-def figure(svg: str, caption: str, *, wide: bool = False) -> str:
-    """A figure with a caption that is HTML; a wide one keeps its size on a phone and is scrolled."""
-    if wide:
-        svg = svg.replace("<svg", '<svg class="roomy"', 1)
+def figure(svg: str, caption: str) -> str:
+    """A figure with a caption, both HTML; what is too wide for the screen is scrolled."""
     return element(
         "figure",
-        element("div", svg, class_="wide", style="overflow-x:auto") if wide else svg,
+        element("div", svg, class_="drawing", tabindex="0"),
         element("figcaption", caption),
     )
 

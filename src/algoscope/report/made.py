@@ -41,7 +41,13 @@ def section(run: Run, found: Findings) -> str:
             element(
                 "details",
                 element("summary", "The whole configuration"),
-                table(Table("", ["option", "value"], _flat(run.config))),
+                table(
+                    Table(
+                        "",
+                        ["option", "value"],
+                        [[name, json.dumps(value)] for name, value in run.options.items()],
+                    )
+                ),
             ),
         ]
     )
@@ -105,13 +111,3 @@ def _duration(run: Run) -> str | None:
 
 def _span(seeds: tuple[int, ...]) -> str:
     return str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-
-
-def _flat(tree: dict[str, Any], start: str = "") -> list[list[str]]:
-    rows = []
-    for name, value in tree.items():
-        if isinstance(value, dict):
-            rows += _flat(value, f"{start}{name}.")
-        else:
-            rows.append([start + name, json.dumps(value)])
-    return rows

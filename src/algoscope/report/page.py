@@ -3,6 +3,7 @@
 A chapter is a task with all networks that were trained for it, whatever run they are of.
 """
 
+import functools
 import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -27,7 +28,6 @@ from algoscope.report.findings import Findings, Shown, findings
 from algoscope.report.frame import Section
 from algoscope.runs import Run, RunError
 from algoscope.runs.files import explained, place, write_bytes
-from algoscope.tasks.table import Table
 
 
 class Source(NamedTuple):
@@ -115,13 +115,22 @@ def render(chapters: Sequence[_Chapter], folder: pathlib.Path) -> str:
     """The page; its figures go into the folder, which replaces what was there."""
     drawn: list[Drawn] = []
 
-    def show(of: Drawn, chapter: _Chapter, *, wide: bool = False) -> str:
-        own = of._replace(name=f"{chapter.start}{of.name}")
+    def show(draw: Callable[[float], Drawn], chapter: _Chapter, end: str = "") -> str:
+        """The figure twice: for wide pages, which is also saved, and for a telephone."""
+        full, narrow = draw(style.FULL), draw(style.NARROW)
+        own = full._replace(name=f"{chapter.start}{full.name}{end}")
         drawn.append(own)
-        return frame.figure(style.inline(own), own.caption, wide=wide)
+        telephone = style.inline(narrow._replace(name=own.name), "narrow")
+        return frame.figure(style.inline(own) + telephone, own.caption)
 
-    sections = [section for chapter in chapters for section in _sections(chapter, show)]
-    data = {"explorer-data": _explored(chapters)}
+    def show_all(of: Sequence[Drawn], chapter: _Chapter) -> str:
+        """Figures that are as they are, and scrolled on a telephone."""
+        own = [one._replace(name=f"{chapter.start}{one.name}") for one in of]
+        drawn.extend(own)
+        return "".join(frame.figure(style.inline(one, "roomy"), one.caption) for one in own)
+
+    sections = [s for chapter in chapters for s in _sections(chapter, show, show_all)]
+    data = {f"{chapter.start}explored": _explored(chapter) for chapter in chapters}
     title = "; ".join(verdicts.headline(c.task, c.judgements) for c in chapters)
     sections.append(Section("files", "", _files(folder, drawn)))
 
@@ -136,14 +145,14 @@ def render(chapters: Sequence[_Chapter], folder: pathlib.Path) -> str:
     return frame.page(title, sections, scripts=("page.js", "explorer.js"), data=data)
 
 
-def _explored(chapters: Sequence[_Chapter]) -> dict[str, Any]:
-    """Of the first chapter: one explorer a page."""
-    chapter = chapters[0]
+def _explored(chapter: _Chapter) -> dict[str, Any]:
     words = {name: judgement["verdict"] for name, judgement in chapter.judgements.items()}
     return explorer.data(chapter.shown, words)
 
 
-def _sections(chapter: _Chapter, show: Callable[..., str]) -> list[Section]:
+def _sections(
+    chapter: _Chapter, show: Callable[..., str], show_all: Callable[..., str]
+) -> list[Section]:
     judgements, control = chapter.judgements, chapter.control
     at = chapter.start
     sections = [Section(f"{at}verdict", "Verdict", _verdict(chapter, show))]
@@ -153,7 +162,7 @@ def _sections(chapter: _Chapter, show: Callable[..., str]) -> list[Section]:
                 f"{at}accuracy",
                 "Accuracy",
                 "<h2>Right answers, and what is behind them</h2>"
-                + show(accuracy.draw(judgements, control), chapter),
+                + show(lambda width: accuracy.draw(judgements, control, width), chapter),
             )
         )
     sections.append(
@@ -161,34 +170,33 @@ def _sections(chapter: _Chapter, show: Callable[..., str]) -> list[Section]:
             f"{at}attention",
             "Attention",
             "<h2>What they read, step by step</h2>"
-            + show(attention.draw(chapter.shown, judgements), chapter, wide=True),
+            + show(lambda width: attention.draw(chapter.shown, judgements, width), chapter),
         )
     )
-    if not chapter.start or chapter.start == f"{chapter.task}-":
-        sections.append(Section(f"{at}explore", "Explorer", _explorer()))
+    sections.append(Section(f"{at}explore", "Explorer", _explorer(f"{at}explored")))
     if any(judgement["external"] for judgement in judgements.values()):
         sections.append(
             Section(
                 f"{at}trace",
                 "Trace",
                 "<h2>Where they leave the trace</h2>"
-                + show(traces.draw(judgements, control), chapter),
+                + show(lambda width: traces.draw(judgements, control, width), chapter),
             )
         )
-    apart = [source for source in chapter.sources if source.found.distances is not None]
-    if apart:
-        body = "".join(
-            _run_heading(chapter, s)
-            + show(_of_run(chapter, s, distances.draw(s.found.distances)), chapter)
-            for s in apart
-            if s.found.distances is not None
-        )
+    body = "".join(
+        _run_heading(chapter, s)
+        + show(functools.partial(distances.draw, s.found.distances), chapter, _end(chapter, s))
+        for s in chapter.sources
+        if s.found.distances is not None
+    )
+    if body:
         title = "<h2>Do the seeds find the same thing?</h2>"
         sections.append(Section(f"{at}distances", "Distances", title + body))
     if chapter.sources[0].found.program:
-        sections.append(Section(f"{at}program", "Program", _program(chapter, show)))
+        sections.append(Section(f"{at}program", "Program", _program(chapter, show_all)))
     body = "".join(
-        _run_heading(chapter, s) + show(_of_run(chapter, s, hills.draw(s.found.hills)), chapter)
+        _run_heading(chapter, s)
+        + show(functools.partial(hills.draw, s.found.hills), chapter, _end(chapter, s))
         for s in chapter.sources
     )
     sections.append(
@@ -196,7 +204,7 @@ def _sections(chapter: _Chapter, show: Callable[..., str]) -> list[Section]:
     )
     body = "".join(
         _run_heading(chapter, s)
-        + show(_of_run(chapter, s, training.draw(s.run, chapter.task)), chapter)
+        + show(functools.partial(training.draw, s.run, chapter.task), chapter, _end(chapter, s))
         + made.section(s.run, s.found)
         for s in chapter.sources
     )
@@ -208,10 +216,9 @@ def _run_heading(chapter: _Chapter, source: Source) -> str:
     return element("h3", escape(source.run.name)) if chapter.several else ""
 
 
-def _of_run(chapter: _Chapter, source: Source, drawn: Drawn) -> Drawn:
-    if not chapter.several:
-        return drawn
-    return drawn._replace(name=f"{drawn.name}-{chapter.sources.index(source) + 1}")
+def _end(chapter: _Chapter, source: Source) -> str:
+    """Of the names of figures that are of one run."""
+    return f"-{chapter.sources.index(source) + 1}" if chapter.several else ""
 
 
 def _verdict(chapter: _Chapter, show: Callable[..., str]) -> str:
@@ -226,13 +233,13 @@ def _verdict(chapter: _Chapter, show: Callable[..., str]) -> str:
     program = chapter.sources[0].found.program
     named = (f"compiled {program.name}", control) if program and control else None
     parts = [
-        element("p", f"{escape(question)} {escape(task.summary)}", class_="question"),
+        element("p", escape(question), class_="question", title=task.summary),
         element("h1", escape(verdicts.headline(chapter.task, judgements)) + "."),
         element("p", verdicts.lead(judgements, control), class_="lead"),
         verdicts.cards(judgements, control),
     ]
     if control:
-        parts.append(show(evidence.draw(judgements, control), chapter))
+        parts.append(show(lambda width: evidence.draw(judgements, control, width), chapter))
     parts += [
         "<h2>Every network</h2>",
         verdicts.seeds_table(judgements, named),
@@ -253,7 +260,7 @@ def _verdict(chapter: _Chapter, show: Callable[..., str]) -> str:
     return "".join(parts)
 
 
-def _explorer() -> str:
+def _explorer(data: str) -> str:
     return (
         "<h2>Look for yourself</h2>"
         "<p>Two subjects on the same problem. Arrows are what a node reads, a ring what it keeps "
@@ -261,30 +268,29 @@ def _explorer() -> str:
         "and every variable against the reference trace. Filled nodes have their mask set; what is "
         "wrong has a cross and a dashed outline. Choose a node to see its own reading. Keys, once "
         "the box is chosen: <kbd>←</kbd> <kbd>→</kbd> step, <kbd>space</kbd> plays.</p>"
-        '<div id="explorer" aria-label="explorer"></div>'
-        "<noscript><p>The explorer needs JavaScript.</p></noscript>"
+        + element("div", class_="explorer", data_from=data, role="group", aria_label="explorer")
+        + "<noscript><p>The explorer needs JavaScript.</p></noscript>"
     )
 
 
-def _program(chapter: _Chapter, show: Callable[..., str]) -> str:
+def _program(chapter: _Chapter, show_all: Callable[..., str]) -> str:
     program = chapter.sources[0].found.program
     if program is None:
         return ""
     certificate, checked = program.certificate, program.verification
     text = "\n".join(line.removeprefix("    ") for line in program.text.strip("\n").splitlines())
-    rows = [
-        ["hidden units per node", str(program.width)],
-        ["parameters", f"{program.parameters:,}"],
-        ["problems checked", f"{checked['samples']} of {checked['nodes']} nodes"],
-        ["traces exact at every step", f"{checked['exact_traces']:.1%}"],
-        ["answers exact", f"{checked['exact_outputs']:.1%}"],
-        ["problems with a call too close for float32", str(checked["below_margin"])],
-        ["sharpness of attention", f"{certificate['sharpness']:.3g}"],
-        ["a choice is certain if it is ahead by", f"{certificate['margin']:.2g}"],
-        ["exact up to, nodes at even positions", f"{certificate['largest_uniform_size']:,}"],
-        ["exact up to, nodes at random positions", f"{certificate['largest_random_size']:,}"],
-    ]
-    pictures = "".join(show(of, chapter, wide=True) for of in weights.draw(program.name))
+    certified = {
+        "hidden units per node": program.width,
+        "parameters": f"{program.parameters:,}",
+        "checked on": f"{checked['samples']} problems of {checked['nodes']} nodes",
+        "traces exact at every step": verdicts.percent(checked["exact_traces"]),
+        "answers exact": verdicts.percent(checked["exact_outputs"]),
+        "problems too close for float32": checked["below_margin"],
+        "sharpness of attention": f"{certificate['sharpness']:.3g}",
+        "a choice has to be ahead by": f"{certificate['margin']:.2g}",
+        "nodes at even positions": f"up to {certificate['largest_uniform_size']:,}",
+        "nodes at random positions": f"up to {certificate['largest_random_size']:,}",
+    }
     others = [p for p in sorted(_references(chapter.task)) if p != program.name]
     also = f" Other exact programs of the class: {', '.join(others)}." if others else ""
     return (
@@ -294,9 +300,9 @@ def _program(chapter: _Chapter, show: Callable[..., str]) -> str:
         "it into the weights below, which run through the same code as trained ones.</p>"
         + element("pre", escape(text.strip("\n")), tabindex="0")
         + "<h3>Certificate</h3>"
-        + frame.table(Table("", ["", "value"], rows), sortable=False)
+        + frame.facts(certified)
         + "<h3>Weights</h3>"
-        + pictures
+        + show_all(weights.draw(program.name), chapter)
     )
 
 

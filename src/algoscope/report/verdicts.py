@@ -37,7 +37,7 @@ _CARDS = {
     "accuracy": "answers right",
     "moves_large": "trace right",
     "reads_large": "attention as the algorithm’s",
-    "interchange": "goes on from another state",
+    "interchange": "exchanged state followed",
 }
 
 
@@ -60,7 +60,7 @@ def lead(judgements: Judgements, control: dict[str, Any] | None) -> str:
     """What speaks for and against, in two sentences. HTML."""
     accuracy = [judgement["accuracy"]["large"] for judgement in judgements.values()]
     low, high = min(accuracy), max(accuracy)
-    span = f"{low:.1%}" if f"{low:.1%}" == f"{high:.1%}" else f"{low:.1%} to {high:.1%}"
+    span = " to ".join(dict.fromkeys((percent(low), percent(high))))
     said = [f"On problems larger than those of training, {span} of the answers are right."]
     if control is None:
         said.append(escape(next(iter(judgements.values()))["reasons"][0]).capitalize() + ".")
@@ -74,11 +74,15 @@ def lead(judgements: Judgements, control: dict[str, Any] | None) -> str:
     if against:
         most = [f"{escape(LABELS[name])} ({count})" for name, count in against.most_common(3)]
         said.append(
-            f"What contradicts the algorithm, by the number of networks: {', '.join(most)}."
+            f"What contradicts the algorithm, with the number of networks: {', '.join(most)}."
         )
     passed = "passes every test" if control["verdict"] == RUNS else f"is {control['verdict']}"
     said.append(f"The same algorithm compiled into weights, the control, {passed}.")
     return " ".join(said)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}".removesuffix(".0") + "\N{NO-BREAK SPACE}%"
 
 
 def cards(judgements: Judgements, control: dict[str, Any] | None) -> str:
@@ -120,9 +124,7 @@ def seeds_table(judgements: Judgements, control: tuple[str, dict[str, Any]] | No
     """A row a network: the verdict and every number that it rests on."""
     everybody = [*judgements.values(), *([control[1]] if control else [])]
     places = [p for p in ("small", "large", "deep") if any(p in j["accuracy"] for j in everybody)]
-    tested = [
-        name for name in THRESHOLDS if any(_number(j, name) is not None for j in everybody)
-    ]
+    tested = [name for name in THRESHOLDS if any(_number(j, name) is not None for j in everybody)]
     labels = {"small": "accuracy, 16", "large": "accuracy, 64", "deep": "accuracy, deep"}
     heads = [
         element("th", "network", scope="col"),

@@ -14,29 +14,37 @@ from algoscope.report.figures.style import (
     RULE,
     TRAINED,
     Drawn,
+    columns,
     sheet,
     styled,
 )
 
+_LEAST_FOR_INTERVAL = 10
+"""Networks, below which a bootstrap interval and a p-value say nothing."""
 _KINDS = {
     "reads_large": "attention reads what the algorithm reads",
     "moves_large": "trace moves as the algorithm's",
 }
 
 
-def draw(judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | None) -> Drawn:
+def draw(
+    judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | None, width: float = FULL
+) -> Drawn:
     x = [judgement["accuracy"]["large"] for judgement in judgements.values()]
     with styled():
-        figure = sheet(FULL, 3.5)
-        panels = figure.subplots(1, 2, sharex=True, sharey=True)
+        across = columns(width)
+        figure = sheet(width, 3.6 if across == 2 else 5.6)
+        panels = figure.subplots(2 // across, across, sharex=True, sharey=True)
         notes = []
         for axes, (name, label) in zip(panels, _KINDS.items(), strict=True):
             y = [judgement["tested"].get(name) for judgement in judgements.values()]
             _panel(axes, x, y, list(judgements), control, name)
             axes.set_title(label)
-            axes.set_xlabel("accuracy, 64 nodes")
             notes.append(f"{label}: {_correlated(x, y)}")
-        panels[0].set_ylabel("faithfulness, 64 nodes")
+        for axes in panels if across == 2 else panels[1:]:
+            axes.set_xlabel("accuracy at 64 nodes")
+        for axes in panels[:1] if across == 2 else panels:
+            axes.set_ylabel("faithfulness at 64 nodes")
         low = min([*x, 1.0])
         panels[0].set_xlim(low - 0.12 * (1 - low) - 0.01, 1 + 0.12 * (1 - low) + 0.005)
         panels[0].set_ylim(-0.06, 1.08)
@@ -45,9 +53,7 @@ def draw(judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | Non
         figure,
         "A network can be right without doing what the algorithm does: the farther below the "
         "diamond, which is the compiled program, the less its inside has to do with its answers. "
-        "Numbers are seeds. Correlation over networks, with 95 % intervals: "
-        + "; ".join(notes)
-        + ".",
+        "Numbers are seeds. Correlation over networks: " + "; ".join(notes) + ".",
         "Two scatter plots of accuracy against faithfulness with a point for each of "
         f"{len(judgements)} networks and a diamond for the compiled program at 1, 1.",
         ["network", "accuracy_large", *_KINDS],
@@ -86,7 +92,9 @@ def _correlated(x: list[float], y: list[float | None]) -> str:
         found: Correlation = correlation(*np.array(pairs).reshape(-1, 2).T.tolist())
     except ValueError as reason:
         return f"none ({str(reason).partition(';')[0]})"
-    return (
-        f"Spearman’s ρ = {found.spearman:.2f} [{found.spearman_low:.2f}, "
-        f"{found.spearman_high:.2f}], N = {found.count}"
+    sure = (
+        f" [{found.spearman_low:.2f}, {found.spearman_high:.2f}], p = {found.spearman_p:.2g}"
+        if found.count >= _LEAST_FOR_INTERVAL
+        else ""
     )
+    return f"Spearman’s ρ = {found.spearman:.2f}{sure}, N = {found.count}"

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from algoscope.report.figures.style import (
+    FULL,
     INK,
     MUTED,
+    NARROW,
     REFERENCE,
     TRAINED,
-    WIDE,
     Drawn,
     bare,
     shaded,
@@ -22,7 +23,7 @@ from algoscope.report.findings import Shown
 _MOST_STEPS, _MOST_NETWORKS = 6, 3
 
 
-def draw(shown: Shown, judgements: Mapping[str, dict[str, Any]]) -> Drawn:
+def draw(shown: Shown, judgements: Mapping[str, dict[str, Any]], width: float = FULL) -> Drawn:
     """On the first problem; of many networks the best, the worst and one in the middle."""
     recordings = shown.recordings
     compiled = [name for name in recordings if name not in judgements]
@@ -32,13 +33,14 @@ def draw(shown: Shown, judgements: Mapping[str, dict[str, Any]]) -> Drawn:
     )
     picked = np.unique(np.linspace(0, len(ranked) - 1, _MOST_NETWORKS).round().astype(int))
     rows = [*compiled, *(ranked[index] for index in picked)]
-    valid = recordings[rows[0]].valid[0]
+    valid, nodes = recordings[rows[0]].valid[0], shown.batch.inputs["pos"].shape[1]
     steps = min(int(valid.sum()), _MOST_STEPS)
     maps = {name: np.asarray(recordings[name].attention)[0, :steps].mean(1) for name in rows}
     choices = maps[compiled[0]].argmax(-1) if compiled else None
     with styled():
-        size = (WIDE - 1.2) / _MOST_STEPS
-        figure = sheet(1.2 + size * steps, size * len(rows) + 0.5)
+        beside = 1.1 if width > NARROW else 0.75
+        size = min((width - beside) / steps, 1.9)
+        figure = sheet(beside + size * steps, size * len(rows) + 0.4, pad=0.03)
         panels = figure.subplots(len(rows), steps, squeeze=False)
         for line, name in zip(panels, rows, strict=True):
             own = name in compiled
@@ -48,14 +50,15 @@ def draw(shown: Shown, judgements: Mapping[str, dict[str, Any]]) -> Drawn:
                 bare(axes)
                 if choices is not None and not own:
                     axes.scatter(
-                        choices[step], range(len(choices[step])), s=7, marker="s",
+                        choices[step], range(nodes), s=(50 * size / nodes) ** 2, marker="s",
                         facecolor="none", edgecolor=REFERENCE, linewidth=0.7,
                     )  # fmt: skip
+            label = name.replace(", ", ",\n").replace("compiled ", "compiled\n")
             verdict = "" if own else f"\n{judgements[name]['verdict'] or ''}"
-            line[0].set_ylabel(name.replace(" ", "\n", 1) + verdict, color=INK, rotation=0,
-                               ha="right", va="center", labelpad=8)  # fmt: skip
+            line[0].set_ylabel(label + verdict, color=INK, rotation=0, ha="right", va="center",
+                               labelpad=6, fontsize=9 if width > NARROW else 7.5)  # fmt: skip
         for step, axes in enumerate(panels[0]):
-            axes.set_title(f"step {step + 1}", loc="center", color=MUTED)
+            axes.set_title(f"step {step + 1}", loc="center", color=MUTED, fontsize=9)
     marks = (
         " Small blue squares mark what the compiled program reads: a network that runs it has its "
         "colour inside them."

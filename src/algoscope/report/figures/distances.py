@@ -8,6 +8,7 @@ from algoscope.report.figures.style import (
     FULL,
     INK,
     MUTED,
+    NARROW,
     REFERENCE,
     TRAINED,
     Drawn,
@@ -21,7 +22,7 @@ from algoscope.report.findings import Distances
 _MOST_WITH_NUMBERS, _MOST_WITH_NAMES = 14, 48
 
 
-def draw(distances: Distances) -> Drawn:
+def draw(distances: Distances, width: float = FULL) -> Drawn:
     between = distances.total_variation
     count = len(between)
     clusters = ward_clusters(between) if count >= 3 else None
@@ -29,8 +30,9 @@ def draw(distances: Distances) -> Drawn:
     names = [distances.names[index] for index in order]
     programs = set(distances.names[count - distances.references :])
     with styled():
-        figure = sheet(FULL, min(FULL, 0.36 * count + 1.6))
-        left, right = figure.subplots(1, 2, width_ratios=(1, 2.1))
+        roomy = width > NARROW
+        figure = sheet(width, min(FULL, 0.4 * count + 1.6) if roomy else width * 0.95)
+        left, right = figure.subplots(1, 2, width_ratios=(1, 2.1 if roomy else 3))
         if tree:
             _draw_tree(left, tree, count)
         else:
@@ -40,15 +42,16 @@ def draw(distances: Distances) -> Drawn:
         if count <= _MOST_WITH_NAMES:
             right.set_yticks(range(count), names)
             right.set_xticks(range(count), names, rotation=90)
-            right.tick_params(length=0)
+            right.tick_params(length=0, labelsize=9 if roomy else 7.5)
             for label in (*right.get_yticklabels(), *right.get_xticklabels()):
                 label.set_color(REFERENCE if label.get_text() in programs else INK)
-        if count <= _MOST_WITH_NUMBERS:
+        if count <= (_MOST_WITH_NUMBERS if roomy else _MOST_WITH_NUMBERS // 2 + 1):
             for (row, column), index in np.ndenumerate(np.indices((count, count))[0]):
-                value = between[order[index], order[column]]
+                value = float(between[order[index], order[column]])
                 if row != column:
-                    right.text(column, row, f".{round(value * 100):02d}" if value < 0.995 else "1",
-                               ha="center", va="center", fontsize=7.5, color=INK)  # fmt: skip
+                    text = f".{round(100 * value):02d}" if value < 0.995 else "1"
+                    right.text(column, row, text, ha="center", va="center", color=INK,
+                               fontsize=8.5 if roomy else 6.5)  # fmt: skip
     return Drawn(
         "distances",
         figure,
@@ -89,14 +92,9 @@ def _said(clusters: Clusters | None, distances: Distances) -> str:
     if clusters.count == 1:
         return "By silhouette there are no clusters."
     best = clusters.silhouettes[clusters.count]
-    alone = distances.references and len(
-        set(clusters.labels[: -distances.references]) & set(clusters.labels[-distances.references :])
-    )
-    apart = (
-        ""
-        if not distances.references
-        else " No network shares one with a program."
-        if not alone
-        else " Some networks share one with a program."
-    )
-    return f"By silhouette there are {clusters.count} clusters (mean {best:.2f}).{apart}"
+    said = f"By silhouette there are {clusters.count} clusters (mean {best:.2f})."
+    if not distances.references:
+        return said
+    trained, exact = np.split(clusters.labels, [-distances.references])
+    shared = set(trained.tolist()) & set(exact.tolist())
+    return f"{said} {'Some networks share' if shared else 'No network shares'} one with a program."

@@ -10,6 +10,7 @@ from algoscope.measures.verdict import THRESHOLDS
 from algoscope.report.figures.style import (
     FULL,
     MUTED,
+    NARROW,
     PAPER,
     REFERENCE,
     RULE,
@@ -22,25 +23,27 @@ from algoscope.report.figures.style import (
 )
 
 LABELS = {
-    "moves_small": "trace, 16 nodes",
-    "moves_large": "trace, 64 nodes",
-    "moves_deep": "trace, deep graphs",
-    "reads_small": "attention, 16 nodes",
-    "reads_large": "attention, 64 nodes",
-    "reads_deep": "attention, deep graphs",
-    "effect": "follows a used change",
-    "still": "ignores an unused change",
-    "flips": "decides close calls",
-    "interchange": "goes on from another state",
+    "moves_small": "trace at 16 nodes",
+    "moves_large": "trace at 64 nodes",
+    "moves_deep": "trace on deep graphs",
+    "reads_small": "attention at 16 nodes",
+    "reads_large": "attention at 64 nodes",
+    "reads_deep": "attention on deep graphs",
+    "effect": "change that is used",
+    "still": "change without use",
+    "flips": "close calls",
+    "interchange": "exchanged state",
 }
 """The tested numbers in words."""
-_HEIGHT = 0.32
+_HEIGHT = 0.34
 
 
-def draw(judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | None) -> Drawn:
+def draw(
+    judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | None, width: float = FULL
+) -> Drawn:
     names = [n for n in THRESHOLDS if any(_number(j, n) is not None for j in judgements.values())]
     with styled():
-        figure = sheet(FULL, _HEIGHT * len(names) + 1.0)
+        figure = sheet(width, _HEIGHT * len(names) + (1.0 if width > NARROW else 1.3))
         axes = figure.subplots()
         for row, name in enumerate(names):
             _row(axes, row, name, judgements, control)
@@ -54,10 +57,10 @@ def draw(judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | Non
         if control:
             kinds.append(("D", REFERENCE, "compiled, the control"))
         for marker, colour, label in kinds:
-            axes.plot([], [], marker, color=colour, markersize=5, label=label)
+            axes.plot([], [], marker, color=colour, markersize=5, linestyle="none", label=label)
         for colour, label in ((RUNS_ZONE, "runs"), (SHORTCUT_ZONE, "shortcut")):
             axes.fill([], [], color=colour, label=label)
-        axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1), ncols=4, handletextpad=0.4)
+        figure.legend(loc="outside upper left", ncols=4 if width > NARROW else 2, handletextpad=0.4)
     return Drawn(
         "evidence",
         figure,

@@ -9,19 +9,20 @@ files letters are outlines, which every program shows alike.
     null        what no mechanism would have
 """
 
-import base64
 import csv
 import hashlib
 import io
 import pathlib
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from algoscope.markup import escape
 from algoscope.runs.files import place
@@ -40,15 +41,15 @@ _VARIABLES = {
     RUNS_ZONE: "runs-zone",
     SHORTCUT_ZONE: "shortcut-zone",
 }
-FULL, WIDE = 7.2, 9.6
-"""Widths in inches: of the text, and of figures with many panels."""
-_SETTINGS = {
+FULL, NARROW = 9.4, 3.7
+"""Widths in inches: of a page, and of a telephone."""
+_SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans"],
-    "font.size": 9,
-    "axes.titlesize": 9.5,
+    "font.size": 9.5,
+    "axes.titlesize": 10,
     "axes.titlelocation": "left",
-    "axes.labelsize": 9,
+    "axes.labelsize": 9.5,
     "axes.labelcolor": INK,
     "axes.titlecolor": INK,
     "axes.edgecolor": MUTED,
@@ -60,7 +61,7 @@ _SETTINGS = {
     "grid.color": RULE,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
+    "legend.fontsize": 9,
     "legend.labelcolor": INK,
     "lines.linewidth": 1.4,
     "text.color": INK,
@@ -68,8 +69,8 @@ _SETTINGS = {
     "ytick.color": MUTED,
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
     "xtick.major.size": 3,
@@ -97,9 +98,14 @@ def styled():
     return matplotlib.rc_context(_SETTINGS)
 
 
-def sheet(width: float, height: float) -> Figure:
+def columns(width: float) -> int:
+    """How many panels stand side by side, of figures that have two or more."""
+    return 2 if width > NARROW else 1
+
+
+def sheet(width: float, height: float, pad: float = 0.04) -> Figure:
     """An empty figure of this size in inches, whose panels make room for their labels."""
-    return Figure((width, height), layout="constrained")
+    return Figure((width, height), layout=ConstrainedLayoutEngine(w_pad=pad, h_pad=pad))
 
 
 def save(drawn: Drawn, folder: pathlib.Path) -> None:
@@ -108,7 +114,7 @@ def save(drawn: Drawn, folder: pathlib.Path) -> None:
     for suffix, metadata in fixed.items():
 
         def fill(path: pathlib.Path, suffix=suffix, metadata=metadata) -> None:
-            salted = {"svg.hashsalt": drawn.name, "svg.fonttype": "path"}
+            salted: dict[Any, Any] = {"svg.hashsalt": drawn.name, "svg.fonttype": "path"}
             with styled(), matplotlib.rc_context(salted):
                 drawn.figure.savefig(path, format=suffix, metadata=metadata, facecolor="white")
 
@@ -123,19 +129,20 @@ def _write_csv(drawn: Drawn, path: pathlib.Path) -> None:
         writer.writerows(drawn.rows)
 
 
-def inline(drawn: Drawn) -> str:
+def inline(drawn: Drawn, class_: str = "full") -> str:
     """The figure as an SVG element in the page's colours and letters."""
     file = io.StringIO()
-    with styled(), matplotlib.rc_context({"svg.hashsalt": drawn.name, "svg.fonttype": "none"}):
+    own: dict[Any, Any] = {"svg.hashsalt": drawn.name + class_, "svg.fonttype": "none"}
+    with styled(), matplotlib.rc_context(own):
         drawn.figure.savefig(file, format="svg", metadata={"Date": None})
     text = file.getvalue()
     text = text[text.index("<svg") :]
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, f"var(--{variable})")
     text = re.sub(r"(font: |font-family: )([^;\"]*?)'[^;\"]*", _plain_font, text)
-    text = _with_own_ids(text, drawn.name)
+    text = _with_own_ids(text, drawn.name + class_)
     text = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
-    head = f'<svg role="img" aria-label="{escape(drawn.alternative)}"'
+    head = f'<svg class="{class_}" role="img" aria-label="{escape(drawn.alternative)}"'
     return text.replace("<svg", head, 1)
 
 
@@ -157,7 +164,7 @@ def _with_own_ids(text: str, name: str) -> str:
 
 def shaded(values: np.ndarray, colour: str) -> np.ndarray:
     """Numbers from 0 to 1 as the colour, the ground shining through: [..., 4]."""
-    red_green_blue = matplotlib.colors.to_rgb(colour)
+    red_green_blue = to_rgb(colour)
     image = np.empty((*values.shape, 4))
     image[..., :3] = red_green_blue
     image[..., 3] = np.clip(values, 0, 1)
@@ -171,7 +178,3 @@ def bare(axes: Axes) -> None:
     for spine in axes.spines.values():
         spine.set_visible(True)
         spine.set_color(RULE)
-
-
-def data_uri(octets: bytes, kind: str) -> str:
-    return f"data:{kind};base64,{base64.b64encode(octets).decode()}"

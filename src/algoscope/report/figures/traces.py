@@ -5,47 +5,63 @@ from typing import Any
 
 import numpy as np
 
-from algoscope.report.figures.style import FULL, MUTED, REFERENCE, TRAINED, Drawn, sheet, styled
+from algoscope.report.figures.style import (
+    FULL,
+    MUTED,
+    REFERENCE,
+    TRAINED,
+    Drawn,
+    columns,
+    sheet,
+    styled,
+)
 
-_PLACES = {"small": "16 nodes", "large": "64 nodes", "deep": "deep graphs, 16 nodes"}
+_PLACES = {"small": "at 16 nodes", "large": "at 64 nodes", "deep": "on deep graphs"}
+_APART = "how far attention is apart, at 16 nodes"
 
 
-def draw(judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | None) -> Drawn:
+def draw(
+    judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | None, width: float = FULL
+) -> Drawn:
     curves = {
-        f"trace right, {label}": {
+        f"share of the trace that is right, {label}": {
             name: _trace(judgement, place)
             for name, judgement in _everybody(judgements, control)
             if place in judgement["external"]
         }
         for place, label in _PLACES.items()
     }
-    curves["attention apart, 16 nodes"] = {
+    curves[_APART] = {
         name: _attention(judgement)
         for name, judgement in _everybody(judgements, control)
         if judgement["internal"]
     }
     curves = {title: of for title, of in curves.items() if of}
-    columns = min(2, max(1, len(curves)))
-    lines = -(-len(curves) // columns)
+    low = min(
+        (np.nanmin(v) for title, of in curves.items() if title != _APART for v in of.values()),
+        default=0.0,
+    )
+    across = columns(width)
+    lines = -(-len(curves) // across)
     with styled():
-        figure = sheet(FULL, 2.5 * lines + 0.1)
-        panels = figure.subplots(lines, columns, squeeze=False, sharey=True).ravel()
+        figure = sheet(width, 2.4 * lines + 0.1)
+        panels = figure.subplots(lines, across, squeeze=False).ravel()
         for axes, (title, of) in zip(panels, curves.items(), strict=False):
             _panel(axes, of)
             axes.set_title(title)
+            least = 0.0 if title == _APART else np.floor(10 * low) / 10
+            axes.set_ylim(least - 0.04 * (1 - least), 1 + 0.04 * (1 - least))
         for axes in panels[len(curves) :]:
             axes.set_visible(False)
-        for axes in panels[:: 2 if columns == 2 else 1]:
-            axes.set_ylabel("share")
-        for axes in panels[max(0, len(curves) - columns) : len(curves)]:
+        for axes in panels[max(0, len(curves) - across) : len(curves)]:
             axes.set_xlabel("step")
     return Drawn(
         "traces",
         figure,
-        "Above the share of trace entries within the margin of eq. 25, mean over hints; "
-        "<em>attention apart</em> is the mean total variation from the nearest reference, 0 for "
-        "the algorithm. Thin lines are networks, the thick one is their mean, the blue one the "
-        "compiled program. Late steps have few problems left.",
+        "Trace: the share of entries within the margin of eq. 25, mean over hints. Attention: the "
+        "mean total variation from the nearest reference, from 0 for the algorithm to 1. Thin "
+        "lines are networks, the thick one is their mean, the blue one the compiled program. Late "
+        "steps have few problems left.",
         "Line charts over steps: the share of the trace that is right, and how far attention is "
         "from the algorithm's, for each network and the compiled program.",
         ["panel", "subject", "step", "value"],
@@ -86,6 +102,5 @@ def _panel(axes, curves: Mapping[str, np.ndarray]) -> None:
             np.arange(1, len(values) + 1), values, "D-", color=REFERENCE, markersize=4,
             markerfacecolor="none", clip_on=False,
         )  # fmt: skip
-    axes.set_ylim(-0.03, 1.05)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.tick_params(labelcolor=MUTED)

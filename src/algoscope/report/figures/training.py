@@ -2,21 +2,22 @@
 
 import numpy as np
 
-from algoscope.report.figures.style import FULL, TRAINED, Drawn, sheet, styled
+from algoscope.report.figures.style import FULL, TRAINED, Drawn, columns, sheet, styled
 from algoscope.runs import Run
 
 _SMOOTHED_OVER = 0.02
 
 
-def draw(run: Run, task: str) -> Drawn:
+def draw(run: Run, task: str, width: float = FULL) -> Drawn:
     metrics, place = run.metrics, run.tasks.index(task)
     losses = np.asarray(metrics.loss)[:, :, place]
     scores = np.asarray(metrics.validation)[:, :, place]
     window = max(1, round(len(losses) * _SMOOTHED_OVER))
     smooth = np.stack([_mean_of(losses[:, k], window) for k in range(losses.shape[1])], 1)
     with styled():
-        figure = sheet(FULL, 2.4)
-        left, right = figure.subplots(1, 2)
+        across = columns(width)
+        figure = sheet(width, 2.5 * (2 // across))
+        left, right = figure.subplots(2 // across, across)
         left.plot(np.arange(len(smooth)) + window, smooth, color=TRAINED, linewidth=0.9, alpha=0.7)
         if (smooth > 0).all():
             left.set_yscale("log")

@@ -2,11 +2,8 @@
 // page; texts enter as text, never as markup.
 "use strict";
 
-(() => {
-  const place = document.getElementById("explorer");
-  const given = document.getElementById("explorer-data");
-  if (!place || !given) return;
-  const data = JSON.parse(given.textContent);
+const explore = (place) => {
+  const data = JSON.parse(document.getElementById(place.dataset.from).textContent);
   const SVG = "http://www.w3.org/2000/svg";
   const SIZE = 320, EDGE = 26, RADIUS = 11, CELL = 12, LEAST = 0.03;
 
@@ -52,12 +49,12 @@
   };
 
   // Controls
-  const problems = make("select", { id: "explorer-sample", "aria-label": "problem" },
+  const problems = make("select", { class: "problem", "aria-label": "problem" },
     ...options(data.samples.map((one) => one.title), 0));
   const most = Math.max(...data.subjects.map((one) => one.heads));
   const heads = make("select", { "aria-label": "head" }, ...options(
     [...Array(most).keys()].map((head) => `head ${head + 1}`).concat("mean of heads"), 0));
-  const play = make("button", { type: "button", id: "explorer-play" }, "▶ Play");
+  const play = make("button", { type: "button", class: "play" }, "▶ Play");
   const back = make("button", { type: "button", "aria-label": "one step back" }, "←");
   const forth = make("button", { type: "button", "aria-label": "one step on" }, "→");
   const slider = make("input", { type: "range", min: 0, value: 0, step: 1, "aria-label": "step" });
@@ -67,7 +64,7 @@
     play, back, slider, forth, where));
 
   const sides = [0, 1].map((side) => {
-    const who = make("select", { "aria-label": side ? "right" : "left", id: `explorer-side-${side}` },
+    const who = make("select", { "aria-label": side ? "right" : "left" },
       ...options(data.subjects.map((one) =>
         one.verdict ? `${one.name} – ${one.verdict}` : one.name), state.sides[side]));
     who.addEventListener("change", () => { state.sides[side] = Number(who.value); rebuild(); });
@@ -298,4 +295,6 @@
   });
   rebuild();
   place.dataset.ready = "true";
-})();
+};
+
+document.querySelectorAll(".explorer").forEach(explore);
