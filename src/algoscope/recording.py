@@ -12,7 +12,11 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from algoscope import markup
+from algoscope.tasks.table import Table
+
 Array = jax.Array | np.ndarray
+_MOST_MAPS = 8
 
 
 class Recording(eqx.Module):
@@ -49,6 +53,21 @@ class Recording(eqx.Module):
             {name: of(values) for name, values in self.outputs.items()},
             np.asarray(self.lengths)[samples],
             {name: of(values) for name, values in self.logits.items()},
+        )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what there is, and the attention of the first sample over time."""
+        steps = min(int(self.valid[0].sum()), _MOST_MAPS)
+        maps = np.asarray(self.attention)[0, :steps].mean(1)
+        arrays = {"attention": self.attention, "hidden": self.hidden}
+        arrays |= {f"hints[{name!r}]": of for name, of in self.hints.items()}
+        arrays |= {f"outputs[{name!r}]": of for name, of in self.outputs.items()}
+        rows = [[name, " × ".join(map(str, np.shape(of)))] for name, of in arrays.items()]
+        pictures = " ".join(markup.heat_map(of, f"step {t + 1}") for t, of in enumerate(maps))
+        return (
+            markup.table(Table("Recording", ["array", "shape"], rows))
+            + f"<p>attention of sample 0, steps 1 to {steps}, mean of heads; row reads column</p>"
+            + f"<div>{pictures}</div>"
         )
 
     @staticmethod

@@ -215,9 +215,7 @@ def _from_parts(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Finding
         distances
         and Distances(**distances | {"total_variation": np.array(distances["total_variation"])}),
         [
-            Hill(
-                **hill | {"offsets": np.array(hill["offsets"]), "losses": np.array(hill["losses"])}
-            )
+            Hill(**hill | {name: np.array(hill[name]) for name in ("offsets", "losses")})
             for hill in facts["hills"]
         ],
         Shown(facts["titles"], batch, recordings),

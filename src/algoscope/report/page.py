@@ -5,6 +5,7 @@ A chapter is a task with all networks that were trained for it, whatever run the
 
 import functools
 import pathlib
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -278,7 +279,7 @@ def _program(chapter: _Chapter, show_all: Callable[..., str]) -> str:
     if program is None:
         return ""
     certificate, checked = program.certificate, program.verification
-    text = "\n".join(line.removeprefix("    ") for line in program.text.strip("\n").splitlines())
+    text = textwrap.dedent(program.text).strip()
     certified = {
         "hidden units per node": program.width,
         "parameters": f"{program.parameters:,}",
@@ -298,7 +299,7 @@ def _program(chapter: _Chapter, show_all: Callable[..., str]) -> str:
         f"<p><code>{escape(program.name)}</code> is the exact program whose attention is nearest "
         f"to most of the networks.{escape(also)} This is its source, all of it; the compiler turns "
         "it into the weights below, which run through the same code as trained ones.</p>"
-        + element("pre", escape(text.strip("\n")), tabindex="0")
+        + element("pre", escape(text), tabindex="0")
         + "<h3>Certificate</h3>"
         + frame.facts(certified)
         + "<h3>Weights</h3>"

@@ -107,7 +107,7 @@ class Demo:
         )
         stage(3, f"train {self.seeds} networks of width 64 for {self.steps} steps into {self.out}")
         with ProgressLine(sys.stdout) as line:
-            line.say("compiling the training step for each size, which takes the most of this stage")
+            line.say("compiling the training step for each size, the longest part of this")
             run = training.train(config, self.out, force=True, report=line.show)
         make_tables(run, ())
         stage(4, "measure how far each network is from the algorithm")

@@ -53,7 +53,7 @@ def draw(shown: Shown, judgements: Mapping[str, dict[str, Any]], width: float = 
                         choices[step], range(nodes), s=(50 * size / nodes) ** 2, marker="s",
                         facecolor="none", edgecolor=REFERENCE, linewidth=0.7,
                     )  # fmt: skip
-            label = name.replace(", ", ",\n").replace("compiled ", "compiled\n")
+            label = name.replace("$", r"\$").replace(", ", ",\n").replace("compiled ", "compiled\n")
             verdict = "" if own else f"\n{judgements[name]['verdict'] or ''}"
             line[0].set_ylabel(label + verdict, color=INK, rotation=0, ha="right", va="center",
                                labelpad=6, fontsize=9 if width > NARROW else 7.5)  # fmt: skip
