@@ -126,7 +126,7 @@ def test_space_plays_and_stops(visit, page_path):
     shown, _ = visit(page_path.as_uri())
     shown.locator(".explorer").focus()
     shown.keyboard.press(" ")
-    shown.wait_for_function("document.querySelector('.step').textContent.startsWith('step 2')")
+    shown.wait_for_selector(".step:has-text('step 2')")
     assert "Pause" in shown.inner_text(".play")
     shown.keyboard.press(" ")
     assert "Play" in shown.inner_text(".play")
