@@ -227,7 +227,7 @@ class Writer:
 
 
 def _trees(count: int, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The trees of the family `random_tree`: parents (the root's is itself), depths [tree, node]."""
+    """Trees of the family `random_tree`: parents (the root's is itself), depths [tree, node]."""
     rows = np.arange(count)
     parents, depths, children = (np.zeros((count, size), int) for _ in range(3))
     for node in range(1, size):
