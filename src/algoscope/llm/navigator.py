@@ -55,10 +55,10 @@ class NavigatorConfig:
             raise ValueError(
                 f"sizes: got {self.sizes}, needed from 2 to {len(FORMS[FORM].names) // 2} nodes"
             )
-        if not 0 <= self.hops < self.layers:
+        if self.hops and not 0 < self.hops <= self.layers - 2:
             raise ValueError(
-                f"hops: got {self.hops}, needed fewer than the {self.layers} layers: the first "
-                "finds the goal, each further one takes a step"
+                f"hops: got {self.hops}, needed at most {self.layers - 2} with {self.layers} "
+                "layers: the first finds the goal, each further one takes a step, the last answers"
             )
 
 
