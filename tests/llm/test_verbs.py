@@ -81,8 +81,8 @@ def test_clrs_text_scores_what_is_written(algoscope, folder):
 
 def test_train_navigator_saves_a_model_and_says_how_good_it_is(algoscope, tmp_path):
     command = (
-        f"train-navigator --out {tmp_path / 'nav'} --layers 1 --width 16 --heads 2 --sizes 3 "
-        "--depths 1 --batch 4 --steps 4 --items 8"
+        f"train-navigator --out {tmp_path / 'nav'} --layers 3 --width 16 --heads 2 --sizes 3 "
+        "--depths 1 --batch 4 --steps 4 --items 8 --hops 1"
     )
     printed = algoscope(*command.split())
     assert "all depths, reachable" in printed

@@ -13,6 +13,7 @@ import dataclasses
 import os
 import pathlib
 import shutil
+import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -152,7 +153,11 @@ def load(
         where = str(source)
     try:
         tokenizer = AutoTokenizer.from_pretrained(where, **options)
-        model = AutoModelForCausalLM.from_pretrained(where, dtype=dtype, **options)
+        model, info = AutoModelForCausalLM.from_pretrained(
+            where, dtype=dtype, output_loading_info=True, **options
+        )
+    except (struct.error, UnicodeDecodeError, OverflowError) as error:
+        raise ValueError(f"model: got {path}, which cannot be read as GGUF: {error}") from error
     except OSError as error:
         if path.exists():
             raise
@@ -160,6 +165,12 @@ def load(
             f"model: got {source}, which is neither a folder, nor a GGUF file, nor a model in the "
             "local cache; give download=True (--download) to ask the hub for it"
         ) from error
+    if info["missing_keys"]:
+        missing = sorted(info["missing_keys"])
+        raise ValueError(
+            f"model: got {source}, which holds no weights for {missing[0]} and {len(missing) - 1} "
+            f"others of {type(model).__name__}, needed all of them: the rest would be random"
+        )
     model.to(device=torch.device(device))  # pyright: ignore[reportCallIssue]
     return subject((model, tokenizer), path.name, chat=chat)
 

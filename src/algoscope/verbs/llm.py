@@ -99,8 +99,8 @@ class TrainNavigator:
     """Where it is trained, such as cpu or cuda."""
     threads: int = 1
     """Threads of the CPU."""
-    workers: int = 0
-    """Processes that write texts ahead, so that a GPU need not wait."""
+    hops: int = 0
+    """Teach that many steps back from the goal, a layer each: a search of known mechanism."""
     items: int = 600
     """Number of unseen questions that it is tested on."""
 
@@ -124,13 +124,13 @@ class TrainNavigator:
             seed=self.seed,
             device=self.device,
             threads=self.threads,
-            workers=self.workers,
+            hops=self.hops,
         )
         model, tokenizer, history = navigator.train(
             config,
-            lambda p: _say(
-                f"step {p.step}: loss {p.loss:.4f}, accuracy {p.accuracy:.3f}, "
-                f"goals up to {p.depth} steps away, {p.seconds:.0f} s"
+            lambda p, _: _say(
+                f"step {p.step}: loss {p.loss:.4f}, right Yes and No {p.accuracy:.3f}, "
+                f"right nodes {p.named:.3f}, {p.seconds:.0f} s"
             ),
         )
         navigator.save(model, tokenizer, config, history, self.out)
