@@ -4,7 +4,6 @@ import dataclasses
 import json
 import math
 
-import jax
 import numpy as np
 import pytest
 from measures.conftest import interpreted
@@ -95,7 +94,9 @@ def test_a_judgement_as_json_and_as_a_table():
     assert content["internal"]["bfs"]["eq24"] == 0
     assert content["internal"]["bfs_locked"]["decisive"]["total_variation"] == 0
     assert content["tested"]["flips"] is None
-    assert content["scaled_over_decisive_rows"]["uniform"]["l1"]["scaled"] == 1
+    scaled = content["scaled_over_decisive_rows"]
+    assert set(scaled) == {"uniform", "permuted", "wrong"}
+    assert [null["l1"]["scaled"] for null in scaled.values()] == [1, 1, 1]
     table = summary.table("bfs", {"mine": judgement})
     assert table.columns == ["", "mine", "runs from", "shortcut below"]
     assert {len(row) for row in table.rows} == {4}
@@ -105,9 +106,7 @@ def test_a_judgement_as_json_and_as_a_table():
 
 
 def test_bad_subjects_are_refused_with_what_is_needed():
-    network = networks.build(
-        tasks.get("dfs"), networks.NetworkConfig(width=4), key=jax.random.key(0)
-    )
+    network = networks.skeleton(tasks.get("dfs"), networks.NetworkConfig(width=4))
     with pytest.raises(ValueError, match="needed those of bfs: pos, s, A, adj"):
         measures.judge(network, "bfs")
     with pytest.raises(measures.NoReferenceError, match="no exact program"):
