@@ -52,6 +52,7 @@ def examination(
     task: str, seed: int = 0, small_count: int = 32, large_count: int = 16
 ) -> Examination:
     """Problems of the task, always the same for the same numbers."""
+    options = tasks.get(task).options
     exact_programs(task)
     plain = tasks.sample(task, SMALL, small_count, seed)
     batches = {"plain": plain, "partners": partners(plain)}
@@ -62,7 +63,6 @@ def examination(
     if counterfactual.has_flips(plain):
         flips = counterfactual.flips(plain, seed)
         batches |= {"near": flips.before, "far": flips.after}
-    options = tasks.get(task).options
     if "family" in options:
         weights = {name: v for name, v in _DEEP_WEIGHTS.items() if name in options}
         batches["deep"] = tasks.sample(task, SMALL, small_count, seed, **_DEEP, **weights)
