@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.llm import mazes, nulls
-from algoscope.llm.attention import _spearman
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis, trace
 from algoscope.llm.observe import Observation
 from algoscope.llm.prompts import Item
@@ -52,28 +51,25 @@ def debiased_cka(X: np.ndarray, Y: np.ndarray) -> float:
     n = len(X)
     if n < 4 or len(Y) != n:
         raise ValueError(f"CKA: got {n} and {len(Y)} nodes, needed the same number, at least 4")
-    return kernel_cka(*(A @ A.T for A in (X.astype(float), Y.astype(float))))
+    return float(kernel_cka(*(A @ A.T for A in (X.astype(float), Y.astype(float)))))
 
 
-def kernel_cka(K: np.ndarray, L: np.ndarray) -> float:
-    """The same of two kernels [node, node]."""
-    n, K, L = len(K), _hollow(K), _hollow(L)
+def kernel_cka(K: np.ndarray, L: np.ndarray) -> np.ndarray:
+    """The same of kernels […, node, node] -> […]."""
+    n = K.shape[-1]
+    K, L = K * (1 - np.eye(n)), L * (1 - np.eye(n))
 
     def hsic(K, L):
+        K_rows, L_rows = K.sum(-1), L.sum(-1)
         return (
-            np.sum(K * L)
-            + K.sum() * L.sum() / ((n - 1) * (n - 2))
-            - 2 * K.sum(0) @ L.sum(0) / (n - 2)
+            (K * L).sum((-2, -1))
+            + K_rows.sum(-1) * L_rows.sum(-1) / ((n - 1) * (n - 2))
+            - 2 * (K_rows * L_rows).sum(-1) / (n - 2)
         )
 
-    scale = hsic(K, K) * hsic(L, L)
-    return float(hsic(K, L) / np.sqrt(scale)) if scale > 1e-24 else 0.0
-
-
-def _hollow(K: np.ndarray) -> np.ndarray:
-    K = K.copy()
-    np.fill_diagonal(K, 0)
-    return K
+    scale = np.asarray(hsic(K, K) * hsic(L, L))
+    found = np.asarray(hsic(K, L)) / np.sqrt(np.maximum(scale, 1e-24))
+    return np.where(scale > 1e-24, found, 0.0)
 
 
 def layer_cka(observations: Sequence[Observation]) -> np.ndarray:
@@ -106,9 +102,9 @@ def _similarity(observations, name, measure, agreement, compared, distances, see
     plain, contrast = [], {}
     for o, layers, D in zip(observations, compared, distances, strict=True):
         image = D[np.ix_(o.item.mirror, o.item.mirror)]
-        own, other = ([agreement(K, of) for K in layers] for of in (D, image))
+        own, other = agreement(layers, D), agreement(layers, image)
         plain.append(own)
-        contrast.setdefault(o.item.pair, []).append(np.subtract(own, other))
+        contrast.setdefault(o.item.pair, []).append(own - other)
     mirrored = np.nan_to_num(np.array([np.mean(twins, 0) for twins in contrast.values()]))
     null = (nulls.signs(len(mirrored), 999, seed) @ mirrored / len(mirrored)).max(1)
     return Similarity(
@@ -120,18 +116,26 @@ def _similarity(observations, name, measure, agreement, compared, distances, see
     )
 
 
-def _rsa(K: np.ndarray, distances: np.ndarray) -> float:
-    """Rank correlation over the pairs of nodes that the reference says something about."""
+def _rsa(K: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Rank correlation over the pairs of nodes that the reference says something about: [layer]."""
+    from scipy.stats import rankdata
+
     above = np.triu(np.isfinite(distances), 1)
-    return _spearman(-K[above], distances[above]) if above.sum() > 2 else np.nan
+    if above.sum() < 3:
+        return np.full(len(K), np.nan)
+    ranks = [rankdata(of, axis=-1) for of in (-K[:, above], distances[above])]
+    a, b = (of - of.mean(-1, keepdims=True) for of in ranks)
+    scale = np.linalg.norm(a, axis=-1) * np.linalg.norm(b)
+    return np.where(scale > 1e-12, a @ b / np.maximum(scale, 1e-12), np.nan)
 
 
-def _cka(K: np.ndarray, distances: np.ndarray) -> float:
-    """CKA with the kernel -distance, of the nodes that the reference says something about."""
+def _cka(K: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """CKA with the kernel -distance, of the nodes that the reference says something about:
+    [layer]."""
     known = np.flatnonzero(np.isfinite(np.diag(distances)))
     if len(known) < 4:
-        return np.nan
-    return kernel_cka(K[np.ix_(known, known)], -distances[np.ix_(known, known)])
+        return np.full(len(K), np.nan)
+    return kernel_cka(K[:, known][:, :, known], -distances[np.ix_(known, known)])
 
 
 MEASURES = {"RSA": (cosine, _rsa), "CKA": (lambda X: X @ np.swapaxes(X, -1, -2), _cka)}
