@@ -178,7 +178,7 @@ def _similarities(study: Study) -> Table:
     return Table(
         "similarity of node states above the mirror image's, best layer (corrected p for the best "
         f"of all layers; CKA of a layer and the next: {study.layer_cka.min():.2f} or more)",
-        ["reference", "measure", "subject", "p", "random weights", "p "],
+        ["reference", "measure", "subject", "corrected p", "random weights", "corrected p "],
         [
             [a.reference, a.measure, str(a.best), f"{a.p:.2g}", str(b.best), f"{b.p:.2g}"]
             for a, b in zip(study.similarities, study.control_similarities, strict=True)
@@ -189,7 +189,7 @@ def _similarities(study: Study) -> Table:
 def _probes(study: Study) -> Table:
     return Table(
         "linear probes of node states, best layer (chance: 0.5; distance: 0)",
-        ["target", "subject", "p", "random weights", "p "],
+        ["target", "subject", "corrected p", "random weights", "corrected p "],
         [
             [own.target, str(own.best), f"{own.p:.2g}", str(other.best), f"{other.p:.2g}"]
             for own, other in zip(study.probes, study.control_probes, strict=True)

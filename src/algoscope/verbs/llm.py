@@ -150,6 +150,8 @@ class Primitives:
     """A folder of Hugging Face's format, a GGUF file, or a name in the local cache."""
     count: int = 40
     """Minimal tasks of each primitive."""
+    form: str = "rooms"
+    """What is looked at: rooms, people, cities or letters."""
     seed: int = 0
     chat: bool | None = False
     device: str = "cpu"
@@ -164,7 +166,7 @@ class Primitives:
         from algoscope.tasks.table import Table
 
         subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
-        found = llm.find_primitives(subject, self.count, self.seed)
+        found = llm.find_primitives(subject, self.count, self.seed, form=self.form)
         if self.json:
             print(json.dumps(as_json(found)))
             return
