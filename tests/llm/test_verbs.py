@@ -61,6 +61,9 @@ def test_items_are_written_with_their_traces(algoscope, tmp_path):
     out = tmp_path / "items.jsonl"
     assert "8 items" in algoscope("items", "--out", str(out), "--items", "8")
     assert len(out.read_text().splitlines()) == 8
+    printed = algoscope("items", "--out", str(tmp_path / "tasks"), "--items", "4")
+    assert f"lm_eval --include_path {tmp_path / 'tasks'} --tasks algoscope_navigation_" in printed
+    assert len(list((tmp_path / "tasks").iterdir())) == 3
     with pytest.raises(SystemExit, match=r"ends in \.jsonl"):
         algoscope("items", "--out", str(tmp_path / "items.txt"))
 

@@ -3,6 +3,7 @@
     load("folder")                      a model saved by save_pretrained
     load("SmolLM2-135M-Instruct.gguf")  a GGUF file
     load("org/name")                    a name in the local cache; a hub is asked if download=True
+    load("navigator")                   a model that comes with Algoscope (see `navigator`)
     load((model, tokenizer))            a live object
 
 At start-up the recorded attention is compared with the model's own (eager) attention, the logits
@@ -24,6 +25,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from algoscope.llm import capture
 from algoscope.llm.capture import Anatomy, Patch, Reading
 
+SHIPPED = pathlib.Path(__file__).parent / "shipped"
+"""The models that come with Algoscope, a folder each."""
 _TOLERANCE = 1e-5
 _CHECK_LENGTH = 12
 
@@ -137,6 +140,8 @@ def load(
     if isinstance(source, tuple):
         return subject(source, type(source[0]).__name__, chat=chat)
     path = pathlib.Path(source)
+    if not path.exists() and path.name == str(source) and (SHIPPED / path.name).is_dir():
+        path = SHIPPED / path.name
     options: dict[str, Any] = {"local_files_only": not download}
     if path.suffix == ".gguf":
         if not path.is_file():
