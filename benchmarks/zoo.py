@@ -4,23 +4,37 @@ Every program of the library is compiled and examined as it is and in four disgu
 programs, every other one in alphabetical order among the exact and among the wrong, fix the
 thresholds; the other half tests them.
 
+The programs of `blind.py` were written before any of these numbers were seen, after measures and
+thresholds had been fixed.
+
     python benchmarks/zoo.py measure OUT.json [NAME …]    # examines all programs, or those named
+        --processes 15                                    # so many at a time, a thread each
+        --seeds 0 1                                       # on the problems of these seeds
     python benchmarks/zoo.py thresholds OUT.json          # what the tuning half says
-    python benchmarks/zoo.py report OUT.json              # the confusion table of both halves
+    python benchmarks/zoo.py report OUT.json              # the confusion tables
     python benchmarks/zoo.py programs OUT.json            # what each program is and scores
+
+Results are written as they come, and a second run measures what is missing.
 """
 
+import argparse
 import json
+import multiprocessing
+import os
 import pathlib
-import sys
+import tempfile
 import time
 from collections import Counter
+from typing import NamedTuple
 
+import blind
+import jax
 import numpy as np
 
 from algoscope import networks, programs
 from algoscope.measures.evidence import Evidence, gather
 from algoscope.measures.examination import examination
+from algoscope.measures.external import share_without_worst
 from algoscope.measures.problems import part
 from algoscope.measures.verdict import (
     FAILS,
@@ -32,6 +46,7 @@ from algoscope.measures.verdict import (
     decide,
     tested,
 )
+from algoscope.networks import Network
 from algoscope.programs import GraphProgram, Role, disguises
 from algoscope.programs.compiler import compile_program
 from algoscope.programs.interpreter import interpret
@@ -43,7 +58,45 @@ FOLLOWS, FOLLOWS_CLOSELY = 0.999, 0.95
 problems; and, with noise, the share of close calls (flips) that are answered the same."""
 
 
+DISGUISES = ("plain", "permuted", "softened", "noisy", "padded")
+SLOW_TASK = "dfs"
+"""Measured first, lest one process be at work when all others are done."""
+ONE_THREAD = {
+    "JAX_PLATFORMS": "cpu",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "NPROC": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+}
+
+
+class Subject(NamedTuple):
+    program: str
+    disguise: str
+    seed: int
+    """Of the problems."""
+
+    @property
+    def key(self) -> str:
+        return "/".join(map(str, self))
+
+    @staticmethod
+    def of(key: str) -> "Subject":
+        program, disguise, seed = key.split("/")
+        return Subject(program, disguise, int(seed))
+
+
+def get(name: str) -> GraphProgram:
+    return blind.PROGRAMS[name][0] if name in blind.PROGRAMS else programs.get(name)
+
+
 def roles() -> dict[str, Role]:
+    """Of all programs of the library, and the blind ones."""
+    return library_roles() | {name: role for name, (_, role) in blind.PROGRAMS.items()}
+
+
+def library_roles() -> dict[str, Role]:
     return {
         program.name: role
         for task in sorted({programs.get(name).task for name in programs.names()})
@@ -54,14 +107,35 @@ def roles() -> dict[str, Role]:
 
 def tuning_half() -> set[str]:
     by_truth: dict[bool, list[str]] = {True: [], False: []}
-    for name, role in sorted(roles().items()):
+    for name, role in sorted(library_roles().items()):
         by_truth[role is Role.WRONG].append(name)
     return {name for names in by_truth.values() for name in names[::2]}
 
 
-def subjects(program: GraphProgram):
-    """The compiled network and its disguises, by name, with how far each goes."""
-    exam = examination(program.task)
+def disguised(program: GraphProgram, disguise: str, seed: int) -> tuple[Network, float] | None:
+    """The compiled network in a disguise, and how far that goes; none if it bears nothing of it."""
+    network = compile_program(program).network
+    match disguise:
+        case "plain":
+            return network, 0.0
+        case "permuted":
+            return disguises.permuted(network, 1), 0.0
+        case "softened":
+            follows, _ = followers(program, seed)
+            return disguises.as_far_as(
+                lambda t: disguises.softened(network, t), TEMPERATURES, follows
+            )
+        case "noisy":
+            _, follows = followers(program, seed)
+            return disguises.as_far_as(lambda s: disguises.noisy(network, s, 2), NOISES, follows)
+        case _:
+            wide = compile_program(program, 2 * network.config.width + 3).network
+            return disguises.permuted(wide, 3), 0.0
+
+
+def followers(program: GraphProgram, seed: int):
+    """Whether a network still follows the program: on plain problems, and on close calls, too."""
+    exam = examination(program.task, seed)
     accounts = [(exam.small, exam.parts["plain"]), (exam.large, slice(None))]
     expected = [interpret(program, part(batch, where)).hints for batch, where in accounts]
     close = [exam.parts[name] for name in ("near", "far") if name in exam.parts]
@@ -86,17 +160,7 @@ def subjects(program: GraphProgram):
                     return False
         return follows(network)
 
-    network = compile_program(program).network
-    yield "plain", network, 0.0
-    yield "permuted", disguises.permuted(network, 1), 0.0
-    soft = disguises.as_far_as(lambda t: disguises.softened(network, t), TEMPERATURES, follows)
-    if soft:
-        yield "softened", *soft
-    noisy = disguises.as_far_as(lambda s: disguises.noisy(network, s, 2), NOISES, follows_closely)
-    if noisy:
-        yield "noisy", *noisy
-    wide = compile_program(program, 2 * network.config.width + 3).network
-    yield "padded", disguises.permuted(wide, 3), 0.0
+    return follows, follows_closely
 
 
 def summary(evidence: Evidence) -> dict:
@@ -104,6 +168,9 @@ def summary(evidence: Evidence) -> dict:
     return {
         **tested(evidence),
         "accuracy": evidence.accuracy,
+        "moves_without_worst": {
+            n: share_without_worst(e.moves_per_sample) for n, e in evidence.external.items()
+        },
         "eq25": {n: e.eq25 for n, e in evidence.external.items()},
         "eq24": evidence.nearest.eq24,
         "nearest": evidence.nearest.reference,
@@ -113,15 +180,39 @@ def summary(evidence: Evidence) -> dict:
     }
 
 
-def measure(out: pathlib.Path, names: list[str]) -> None:
+def examine(subject: Subject) -> tuple[Subject, dict | None, float]:
+    """The subject's numbers, none if its disguise does not exist, and how long that took."""
+    start, program = time.time(), get(subject.program)
+    found = disguised(program, subject.disguise, subject.seed)
+    if found is None:
+        return subject, None, time.time() - start
+    network, amount = found
+    evidence = gather(network, examination(program.task, subject.seed))
+    return subject, {"amount": amount, **summary(evidence)}, time.time() - start
+
+
+def share(compiled: str) -> None:
+    """Processes use what others have compiled: subjects of a program have the same shapes."""
+    jax.config.update("jax_compilation_cache_dir", compiled)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+
+
+def measure(out: pathlib.Path, names: list[str], seeds: list[int], processes: int) -> None:
     results = json.loads(out.read_text()) if out.exists() else {}
-    for name in names or list(roles()):
-        start, program = time.time(), programs.get(name)
-        for disguise, network, amount in subjects(program):
-            evidence = gather(network, examination(program.task))
-            results[f"{name}/{disguise}"] = {"amount": amount, **summary(evidence)}
-            out.write_text(json.dumps(results, indent=1))
-        print(f"{name}: {time.time() - start:.0f} s", flush=True)
+    wanted = [Subject(n, d, s) for d in DISGUISES for s in seeds for n in names or roles()]
+    wanted.sort(key=lambda subject: get(subject.program).task != SLOW_TASK)
+    missing = [subject for subject in wanted if subject.key not in results]
+    os.environ.update(ONE_THREAD)
+    with (
+        tempfile.TemporaryDirectory() as compiled,
+        multiprocessing.get_context("spawn").Pool(processes, share, [compiled]) as pool,
+    ):
+        for subject, result, seconds in pool.imap_unordered(examine, missing):
+            results[subject.key] = result
+            unfinished = out.with_suffix(".part")
+            unfinished.write_text(json.dumps(dict(sorted(results.items())), indent=1))
+            unfinished.replace(out)
+            print(f"{subject.key}: {seconds:.0f} s", flush=True)
 
 
 def truth(name: str, result: dict) -> str:
@@ -131,45 +222,66 @@ def truth(name: str, result: dict) -> str:
     return SHORTCUT if max(result["accuracy"][p] for p in ("small", "large")) >= SOLVES else FAILS
 
 
-def thresholds(results: dict) -> None:
+def word(result: dict) -> tuple[str, list[str]]:
+    return decide(result["accuracy"], {n: result[n] for n in THRESHOLDS})
+
+
+def sections(results: dict[Subject, dict]) -> dict[str, dict[Subject, dict]]:
+    """The subjects of each half, and the blind ones, by problem seed."""
+    half = tuning_half()
+
+    def title(subject: Subject) -> str:
+        if subject.program in blind.PROGRAMS:
+            return "Blind programs"
+        return "Tuning half" if subject.program in half else "Test half"
+
+    found: dict[str, dict[Subject, dict]] = {}
+    for name in ("Tuning half", "Test half", "Blind programs"):
+        for seed in sorted({subject.seed for subject in results}):
+            mine = {s: r for s, r in results.items() if s.seed == seed and title(s) == name}
+            if mine:
+                found[f"{name}, problem seed {seed}"] = mine
+    return found
+
+
+def thresholds(results: dict[Subject, dict]) -> None:
     """For each number the least of the exact programs of the tuning half, and the wrong ones below:
     what `THRESHOLDS` was fixed by."""
-    half = tuning_half()
-    mine = {k: r for k, r in results.items() if k.split("/")[0] in half}
-    print(f"{len(mine)} subjects of {len({k.split('/')[0] for k in mine})} programs")
+    mine = sections(results)["Tuning half, problem seed 0"]
+    print(f"{len(mine)} subjects of {len({s.program for s in mine})} programs")
     for number in THRESHOLDS:
-        of = {k: r[number] for k, r in mine.items() if r[number] == r[number]}
-        exact = {k: v for k, v in of.items() if truth(k.split("/")[0], mine[k]) == RUNS}
-        wrong = {k: v for k, v in of.items() if truth(k.split("/")[0], mine[k]) == SHORTCUT}
-        least = min(exact, key=lambda k: exact[k])
+        of = {s: r[number] for s, r in mine.items() if r[number] == r[number]}
+        exact = {s: v for s, v in of.items() if truth(s.program, mine[s]) == RUNS}
+        wrong = {s: v for s, v in of.items() if truth(s.program, mine[s]) == SHORTCUT}
+        least = min(exact, key=lambda s: exact[s])
         below = sorted(v for v in wrong.values() if v < exact[least])
         print(
-            f"{number:13s} exact from {exact[least]:.4f} ({least}), shortcuts below: "
+            f"{number:13s} exact from {exact[least]:.4f} ({least.key}), shortcuts below: "
             f"{len(below)} of {len(wrong)}, the highest {below[-1] if below else float('nan'):.4f}"
         )
 
 
-def report(results: dict) -> None:
-    """The confusion table of each half, and every error, in Markdown."""
-    half, order = tuning_half(), (RUNS, SHORTCUT, FAILS, UNDECIDED)
-    for title, inside in (("Tuning half", True), ("Test half", False)):
-        mine = {k: r for k, r in results.items() if (k.split("/")[0] in half) is inside}
-        programs_ = sorted({key.split("/")[0] for key in mine})
+def report(results: dict[Subject, dict]) -> None:
+    """The confusion table of each section, and every error, in Markdown."""
+    order = (RUNS, SHORTCUT, FAILS, UNDECIDED)
+    for title, mine in sections(results).items():
         counts, errors = {t: dict.fromkeys(order, 0) for t in order[:3]}, []
-        for key, result in sorted(mine.items()):
-            wanted = truth(key.split("/")[0], result)
-            word, reasons = decide(result["accuracy"], {n: result[n] for n in THRESHOLDS})
-            counts[wanted][word] += 1
-            if word != wanted:
-                errors.append(f"- `{key}`: {word} instead of {wanted} ({'; '.join(reasons)})")
-        print(f"### {title}: {len(mine)} subjects of {len(programs_)} programs\n")
+        for subject, result in mine.items():
+            wanted, (said, reasons) = truth(subject.program, result), word(result)
+            counts[wanted][said] += 1
+            if said != wanted:
+                errors.append(
+                    f"- `{subject.key}`: {said} instead of {wanted} ({'; '.join(reasons)})"
+                )
+        count = len({subject.program for subject in mine})
+        print(f"### {title}: {len(mine)} subjects of {count} programs\n")
         print(f"| truth | {' | '.join(order)} |\n|---|{'---|' * len(order)}")
         for wanted, row in counts.items():
-            print(f"| {wanted} | {' | '.join(str(row[word]) for word in order)} |")
+            print(f"| {wanted} | {' | '.join(str(row[said]) for said in order)} |")
         print("\n" + ("\n".join(errors) if errors else "No error.") + "\n")
 
 
-def programs_table(results: dict) -> None:
+def programs_table(results: dict[Subject, dict]) -> None:
     """What each program is and scores, in Markdown."""
     half = tuning_half()
     print(
@@ -177,30 +289,38 @@ def programs_table(results: dict) -> None:
         + "|---" * 7
         + "|"
     )
-    for name in sorted({key.split("/")[0] for key in results}):
-        mine = {k.split("/")[1]: r for k, r in results.items() if k.split("/")[0] == name}
-        plain = mine["plain"]
-        words = Counter(
-            decide(r["accuracy"], {n: r[n] for n in THRESHOLDS})[0] for r in mine.values()
-        )
+    for name in sorted({subject.program for subject in results}):
+        mine = {s: r for s, r in results.items() if s.program == name}
+        first = {s.disguise: r for s, r in mine.items() if s.seed == 0}
+        plain = first["plain"]
+        where = "blind" if name in blind.PROGRAMS else "tuning" if name in half else "test"
+        words = Counter(word(result)[0] for result in mine.values())
         amounts = [
-            f"{mine[d]['amount']:.0e}" if d in mine else "none" for d in ("softened", "noisy")
+            f"{first[d]['amount']:.0e}" if d in first else "none" for d in ("softened", "noisy")
         ]
         print(
-            f"| {name} | {truth(name, plain)} | {'tuning' if name in half else 'test'} | "
+            f"| {name} | {truth(name, plain)} | {where} | "
             f"{plain['accuracy']['small']:.3f}, {plain['accuracy']['large']:.3f} | "
             f"{' | '.join(amounts)} | {', '.join(f'{n} {w}' for w, n in words.items())} |"
         )
 
 
 def main() -> None:
-    verb, out, *names = sys.argv[1:]
-    if verb == "measure":
-        measure(pathlib.Path(out), names)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("verb", choices=["measure", *READERS])
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("names", nargs="*", help="programs to measure, if not all")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
+    options = parser.parse_args()
+    if options.verb == "measure":
+        measure(options.out, options.names, options.seeds, options.processes)
         return
-    results = json.loads(pathlib.Path(out).read_text())
-    {"thresholds": thresholds, "report": report, "programs": programs_table}[verb](results)
+    stored = json.loads(options.out.read_text())
+    READERS[options.verb]({Subject.of(key): r for key, r in stored.items() if r is not None})
 
+
+READERS = {"thresholds": thresholds, "report": report, "programs": programs_table}
 
 if __name__ == "__main__":
     main()

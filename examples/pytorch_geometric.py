@@ -1,4 +1,4 @@
-"""A GATv2 of PyTorch Geometric, trained on BFS for a few seconds: does it run BFS?"""
+"""Does a trained GATv2 run BFS? `algoscope gap examples/pytorch_geometric.py --task bfs` says."""
 
 # fmt: off
 import numpy as np
@@ -10,7 +10,6 @@ from algoscope import measures, recording, tasks
 torch.manual_seed(0)
 asks, offers = torch.nn.Linear(66, 32), torch.nn.Linear(66, 32)
 parts = torch.nn.ModuleList([asks, offers, GATv2Conv(34, 32, add_self_loops=False)])
-
 def forward(batch):
     x = torch.tensor(np.stack([batch.inputs["pos"], batch.inputs["s"]], -1)).float()
     near = torch.tensor(batch.inputs["adj"] + np.eye(x.shape[1]) > 0)
@@ -35,5 +34,6 @@ def record(batch):
     hint, last = pi.argmax(-1), (np.arange(len(pi)), np.maximum(batch.lengths - 2, 0))
     return recording.Recording.from_arrays(attention=attention[:, :, None], hidden=h,
         hints={"pi_h": hint}, outputs={"pi": hint[last]}, lengths=batch.lengths)
-judgement = measures.judge(record, task="bfs")
-print(judgement.word, *judgement.reasons, sep="\n  ")
+if __name__ == "__main__":
+    judgement = measures.judge(record, task="bfs")
+    print(judgement.word, *judgement.reasons, sep="\n  ")

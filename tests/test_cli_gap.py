@@ -86,11 +86,28 @@ def test_what_does_not_fit_the_weights_is_refused(algoscope, weights, arguments,
     assert message in str(exit_.value.code)
 
 
+def test_a_python_file_brings_its_own_subject(algoscope, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from algoscope import programs\n"
+        "from algoscope.programs.interpreter import interpret\n"
+        "def record(batch):\n"
+        "    return interpret(programs.get('bfs_locked'), batch)\n"
+    )
+    table = algoscope("gap", str(path), "--task", "bfs")
+    assert "mine.py: runs bfs_locked" in table
+    assert "on the scale 0 = untrained" not in table, "nobody knows its shape"
+
+
 def test_what_is_no_subject_is_refused(algoscope, tmp_path):
-    for path, message in (
-        (tmp_path / "nothing", "needed a run folder or a .safetensors file"),
-        (tmp_path, "needed one that holds a run.json"),
+    empty = tmp_path / "empty.py"
+    empty.write_text("")
+    for arguments, message in (
+        ([tmp_path / "nothing"], "needed a run folder, a .safetensors file"),
+        ([tmp_path], "needed one that holds a run.json"),
+        ([empty], "--task: got none, needed the task"),
+        ([empty, "--task", "bfs"], "defines neither `record`"),
     ):
         with pytest.raises(SystemExit) as exit_:
-            algoscope("gap", str(path))
+            algoscope("gap", *map(str, arguments))
         assert message in str(exit_.value.code)

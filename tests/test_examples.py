@@ -24,7 +24,8 @@ def test_an_algorithm_of_ones_own_is_compiled_exactly(capsys):
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
 def test_a_network_of_pytorch_geometric_is_judged(capsys):
     torch.set_num_threads(1)
-    judgement = runpy.run_path(str(EXAMPLES / "pytorch_geometric.py"))["judgement"]
+    path = str(EXAMPLES / "pytorch_geometric.py")
+    judgement = runpy.run_path(path, run_name="__main__")["judgement"]
     assert judgement.evidence.accuracy["small"] > 0.8, "it has learned something"
     assert judgement.word in ("shortcut", "fails"), "and not BFS, in a few seconds"
     assert capsys.readouterr().out.startswith(judgement.word)
@@ -32,7 +33,8 @@ def test_a_network_of_pytorch_geometric_is_judged(capsys):
 
 
 def test_a_checkpoint_of_dm_clrs_is_judged(capsys):
-    judgement = runpy.run_path(str(EXAMPLES / "dm_clrs_checkpoint.py"))["judgement"]
+    path = str(EXAMPLES / "dm_clrs_checkpoint.py")
+    judgement = runpy.run_path(path, run_name="__main__")["judgement"]
     assert judgement.word in ("shortcut", "fails")
     assert judgement.evidence.interchange.state_entries > 0
     assert judgement.evidence.probes.same_size > judgement.evidence.untrained_probes.same_size

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
@@ -103,14 +104,21 @@ class Sample:
 class Programs:
     """List the graph programs, with what their compiled networks are certified for."""
 
+    size: int = 16
+    """Problem size for which the networks that Mind The Gap prints are described."""
     json: bool = False
     """Print JSON instead of a table."""
 
     def run(self) -> None:
         from algoscope import programs
+        from algoscope.programs.printed import TASKS, printed
+        from algoscope.programs.tables import limits
         from algoscope.tasks.table import Table
 
+        as_printed = {name: printed(name, self.size).certificate for name in TASKS}
         described = {name: _describe_program(name) for name in programs.names()}
+        for name, certificate in as_printed.items():
+            described[name]["printed"] = certificate.as_json()
         if self.json:
             print(json.dumps(described, indent=2))
             return
@@ -125,6 +133,9 @@ class Programs:
                 ],
             )
         )
+        for name, certificate in as_printed.items():
+            print(f"{name} as Mind The Gap prints it (--variant printed):")
+            print(textwrap.indent(limits(certificate), "  "))
 
 
 Variant = Literal["compiled", "printed"]

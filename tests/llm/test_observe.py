@@ -94,6 +94,9 @@ def test_recordings_have_rows_that_sum_to_one(llama):
     assert np.allclose(np.asarray(found.attention).sum(-1), 1, atol=1e-4)
     assert np.allclose(found.attention[0, :, :, 14, :14], seen[0].attention["last"], atol=1e-6)
     assert np.array_equal(found.hidden[0, :, :14], seen[0].states[1:])
+    mean = np.asarray(recording(seen, per_mention=True).attention)
+    assert np.allclose(mean.sum(-1), 1, atol=1e-4)
+    assert np.allclose(mean[0, :, :, 14, :14], seen[0].per_mention("last"), atol=1e-6)
     with pytest.raises(ValueError, match="one size"):
         recording(observe(llama, items[:1] + navigation(2, size=4, form="letters"), pairs=True))
     with pytest.raises(ValueError, match="pairs=True"):

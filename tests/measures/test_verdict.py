@@ -3,8 +3,8 @@
 import dataclasses
 import json
 import math
+import pathlib
 
-import jax
 import numpy as np
 import pytest
 from measures.conftest import interpreted
@@ -25,6 +25,19 @@ def test_wrong_answers_at_both_sizes_fail_whatever_else_is_right():
     below = SOLVES - 0.01
     assert decide({"small": below, "large": 0.2}, PERFECT)[0] == "fails"
     assert decide({"small": below, "large": 1.0}, PERFECT)[0] == "runs"
+
+
+def test_the_documentation_has_the_thresholds():
+    """Rows of a table: | moves small, large, deep | … | .98 | .95 |"""
+    text = (pathlib.Path(__file__).parents[2] / "docs" / "verdict.md").read_text()
+    section = text.partition("## The ten numbers")[2].partition("\n## ")[0]
+    cells = [line.strip("|").split("|") for line in section.splitlines() if line[:1] == "|"][2:]
+    written = {}
+    for label, _, *numbers in cells:
+        name, _, places = label.strip().partition(" ")
+        for key in [f"{name}_{place}" for place in places.split(", ")] if places else [name]:
+            written[key] = tuple(float(number) for number in numbers)
+    assert written == THRESHOLDS
 
 
 @pytest.mark.parametrize("name", THRESHOLDS)
@@ -95,7 +108,9 @@ def test_a_judgement_as_json_and_as_a_table():
     assert content["internal"]["bfs"]["eq24"] == 0
     assert content["internal"]["bfs_locked"]["decisive"]["total_variation"] == 0
     assert content["tested"]["flips"] is None
-    assert content["scaled_over_decisive_rows"]["uniform"]["l1"]["scaled"] == 1
+    scaled = content["scaled_over_decisive_rows"]
+    assert set(scaled) == {"uniform", "permuted", "wrong"}
+    assert [null["l1"]["scaled"] for null in scaled.values()] == [1, 1, 1]
     table = summary.table("bfs", {"mine": judgement})
     assert table.columns == ["", "mine", "runs from", "shortcut below"]
     assert {len(row) for row in table.rows} == {4}
@@ -105,9 +120,7 @@ def test_a_judgement_as_json_and_as_a_table():
 
 
 def test_bad_subjects_are_refused_with_what_is_needed():
-    network = networks.build(
-        tasks.get("dfs"), networks.NetworkConfig(width=4), key=jax.random.key(0)
-    )
+    network = networks.skeleton(tasks.get("dfs"), networks.NetworkConfig(width=4))
     with pytest.raises(ValueError, match="needed those of bfs: pos, s, A, adj"):
         measures.judge(network, "bfs")
     with pytest.raises(measures.NoReferenceError, match="no exact program"):

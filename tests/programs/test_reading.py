@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from algoscope.programs.language import OTHER, POSITION, Atom, Type
-from algoscope.programs.reading import Fault, ProgramError, parse
+from algoscope.programs.reading import Fault, ProgramError, parse, rewritten
 
 LEADING = """
     found: Bool
@@ -242,3 +242,14 @@ def test_all_faults_of_a_program_are_listed_in_the_order_of_the_text():
 def test_an_unknown_task_is_refused():
     with pytest.raises(ValueError, match="did you mean bellman_ford"):
         parse("mine", "belman_ford", program_text())
+
+
+def test_a_program_is_rewritten_where_it_differs():
+    program = parse("mine", "bellman_ford", program_text())
+    other = rewritten(
+        "other", program, {"minimum": "maximum", "maximum(other.idx": "maximum(other.far"}
+    )
+    assert (other.name, other.task) == ("other", "bellman_ford")
+    assert other.text == program.text.replace("minimum(other.idx", "maximum(other.far")
+    with pytest.raises(ValueError, match="'maximum', needed something of the text of mine"):
+        rewritten("other", program, {"maximum": "minimum"})

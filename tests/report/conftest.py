@@ -19,7 +19,7 @@ NAME = "<script>window.owned=1<script> \"&' $a$"
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory) -> tuple[runs.Run, str]:
-    """The run of `algoscope demo` with two networks that are hardly trained, and what it printed."""
+    """The run of a demo with two networks that are hardly trained, and what it printed."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     path, printed = shared / "demos" / NAME, shared / "demo.txt"
@@ -30,7 +30,8 @@ def demo(tmp_path_factory) -> tuple[runs.Run, str]:
             with pytest.MonkeyPatch.context() as patch, (shared / "writing.txt").open("w") as file:
                 patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
                 patch.setattr(sys, "stdout", file)
-                arguments = ["demo", "--out", str(path), "--seeds", "2", "--steps", "12"]
+                small = ["--seeds", "2", "--steps", "12", "--lengths", "8"]
+                arguments = ["demo", "--out", str(path), *small]
                 patch.setattr(sys, "argv", ["algoscope", *arguments])
                 cli.main()
             assert (sys.argv, sys.stdout) == before

@@ -54,7 +54,8 @@ class Observation:
     readout_states: np.ndarray
     """[layer + 1, readout, width]"""
     pairs: np.ndarray | None
-    """[layer, head, node + 2, node + 2]; the last two nodes are the last token and the rest."""
+    """[layer, head, node + 2, node + 2], summed over the mentions of a node; the last two nodes are
+    the last token and the rest."""
 
     @property
     def says_yes(self) -> bool:
@@ -179,9 +180,13 @@ def _pairs(by_node: np.ndarray, at: Places) -> np.ndarray:
     return full
 
 
-def recording(observations: Sequence[Observation]) -> Recording:
+def recording(observations: Sequence[Observation], per_mention: bool = False) -> Recording:
     """Observations made with `pairs` as a `Recording`: a step is a layer, nodes are the rooms, then
-    the last token, then the rest of the prompt (whose state is zero)."""
+    the last token, then the rest of the prompt (whose state is zero).
+
+    A room gets the sum over its mentions or, if `per_mention`, their mean; the rest gets what
+    remains, so that rows sum to 1.
+    """
     if not observations or any(o.pairs is None for o in observations):
         raise ValueError("observations: needed at least one, made with pairs=True")
     sizes = {o.item.nodes for o in observations}
@@ -195,8 +200,18 @@ def recording(observations: Sequence[Observation]) -> Recording:
         hidden.append(np.concatenate([o.states, last, np.zeros_like(last)], 1)[1:])
     hidden = np.stack(hidden)
     return Recording.from_arrays(
-        attention=np.stack([o.pairs for o in observations if o.pairs is not None]),
+        attention=np.stack([_attention(o, per_mention) for o in observations]),
         hidden=hidden,
         lengths=np.full(len(hidden), hidden.shape[1] + 1),
         outputs={"reachable": np.array([o.says_yes for o in observations])},
     )
+
+
+def _attention(observation: Observation, per_mention: bool) -> np.ndarray:
+    assert observation.pairs is not None
+    if not per_mention:
+        return observation.pairs
+    attention, nodes = observation.pairs.copy(), observation.item.nodes
+    attention[:, :, :-1, :nodes] /= np.maximum(observation.places.mentions, 1)
+    attention[:, :, :-1, -1] = 1 - attention[:, :, :-1, :-1].sum(-1)
+    return attention

@@ -76,6 +76,8 @@ def _arrays(study: Study) -> dict[str, np.ndarray]:
 def tables(study: Study) -> list[Table]:
     """What the command line prints and the page shows."""
     found = [_accuracy(study), _heuristics(study), _hypotheses(study), _artefact(study)]
+    if study.similarities:
+        found.append(_similarities(study))
     if study.probes:
         found.append(_probes(study))
     if study.effects is not None:
@@ -172,10 +174,22 @@ def _artefact(study: Study) -> Table:
     )
 
 
+def _similarities(study: Study) -> Table:
+    return Table(
+        "similarity of node states above the mirror image's, best layer (corrected p for the best "
+        f"of all layers; CKA of a layer and the next: {study.layer_cka.min():.2f} or more)",
+        ["reference", "measure", "subject", "corrected p", "random weights", "corrected p "],
+        [
+            [a.reference, a.measure, str(a.best), f"{a.p:.2g}", str(b.best), f"{b.p:.2g}"]
+            for a, b in zip(study.similarities, study.control_similarities, strict=True)
+        ],
+    )
+
+
 def _probes(study: Study) -> Table:
     return Table(
         "linear probes of node states, best layer (chance: 0.5; distance: 0)",
-        ["target", "subject", "p", "random weights", "p "],
+        ["target", "subject", "corrected p", "random weights", "corrected p "],
         [
             [own.target, str(own.best), f"{own.p:.2g}", str(other.best), f"{other.p:.2g}"]
             for own, other in zip(study.probes, study.control_probes, strict=True)

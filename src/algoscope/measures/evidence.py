@@ -13,6 +13,7 @@ from algoscope.measures.external import External, external_faithfulness
 from algoscope.measures.interchange import Interchange, Run, interchange
 from algoscope.measures.internal import (
     InternalGap,
+    Rows,
     check_comparable,
     compare_rows,
     internal_gap,
@@ -27,6 +28,7 @@ from algoscope.measures.nulls import (
     permuted_attention,
     uniform_attention,
     untrained,
+    wrong_recordings,
 )
 from algoscope.measures.probes import ProbeScores, mean_score, probe_scores
 from algoscope.measures.problems import part
@@ -49,8 +51,8 @@ class Evidence(NamedTuple):
     internal: list[InternalGap]
     """To each reference of the class, on small plain problems."""
     scaled: dict[str, dict[str, Scaled]]
-    """By null (uniform, permuted, untrained) each measure over decisive rows, against the nearest
-    reference, on the scale 0 = null, 1 = reference."""
+    """By null (uniform, permuted, untrained, wrong) each measure over decisive rows, against the
+    nearest reference, on the scale 0 = null, 1 = reference."""
     reads: dict[str, float]
     """Small, large, deep: the share of decisive rows in which some head reads what the reference
     does, best of the class, on the scale 0 = every head reads any neighbour, 1 = reference."""
@@ -149,9 +151,14 @@ def _scaled(
     }
     if untrained is not None:
         nulls["untrained"] = np.asarray(untrained.attention)
+    rows = {name: compare_rows(of, closest) for name, of in nulls.items()}
+    wrong = wrong_recordings(plain.batch).values()
+    if wrong:
+        each = [compare_rows(np.asarray(r.attention), closest) for r in wrong]
+        rows["wrong"] = Rows(*(np.mean(measure, 0) for measure in zip(*each, strict=True)))
     decisive = row_sets(closest, unsettled(plain.batch))["decisive"]
     own = compare_rows(attention, closest)
-    return {n: on_scale(own, compare_rows(a, closest), decisive) for n, a in nulls.items()}
+    return {name: on_scale(own, null, decisive) for name, null in rows.items()}
 
 
 def _probes(small: Recording | None, large: Recording | None, exam: Examination) -> ProbeScores:

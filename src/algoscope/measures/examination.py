@@ -16,7 +16,7 @@ from algoscope.measures import counterfactual
 from algoscope.measures.counterfactual import Changed
 from algoscope.measures.interchange import partners
 from algoscope.measures.problems import joined, part
-from algoscope.measures.references import Reference, reference_class
+from algoscope.measures.references import Reference, exact_programs, reference_class
 from algoscope.tasks import Batch
 
 SMALL, LARGE = 16, 64
@@ -52,6 +52,8 @@ def examination(
     task: str, seed: int = 0, small_count: int = 32, large_count: int = 16
 ) -> Examination:
     """Problems of the task, always the same for the same numbers."""
+    options = tasks.get(task).options
+    exact_programs(task)
     plain = tasks.sample(task, SMALL, small_count, seed)
     batches = {"plain": plain, "partners": partners(plain)}
     used = unused = flips = None
@@ -61,7 +63,6 @@ def examination(
     if counterfactual.has_flips(plain):
         flips = counterfactual.flips(plain, seed)
         batches |= {"near": flips.before, "far": flips.after}
-    options = tasks.get(task).options
     if "family" in options:
         weights = {name: v for name, v in _DEEP_WEIGHTS.items() if name in options}
         batches["deep"] = tasks.sample(task, SMALL, small_count, seed, **_DEEP, **weights)

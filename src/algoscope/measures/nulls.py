@@ -3,7 +3,7 @@
     uniform     every neighbour is read alike
     permuted    the subject's own attention, its senders permuted among a row's neighbours
     untrained   networks like the subject with random weights
-    wrong       programs that are known to be another algorithm
+    wrong       programs that are known to be another algorithm, on average
 
 Every internal number also stands on a scale on which 0 is the null and 1 the reference,
 

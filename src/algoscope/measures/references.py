@@ -41,15 +41,20 @@ class Reference:
 
 def reference_class(batch: Batch) -> list[Reference]:
     """The recording of each of the task's exact programs on the batch."""
-    found = programs.of_task(batch.task.name, Role.REFERENCE)
+    return [reference(program, batch) for program in exact_programs(batch.task.name)]
+
+
+def exact_programs(task: str) -> list[GraphProgram]:
+    """The programs of the class; a NoReferenceError if there is none."""
+    found = programs.of_task(task, Role.REFERENCE)
     if not found:
         with_some = sorted({programs.get(name).task for name in programs.names()})
         raise NoReferenceError(
-            f"task: got {batch.task.name}, for which the library has no exact program; there are "
+            f"task: got {task}, for which the library has no exact program; there are "
             f"references for {', '.join(with_some)}. External faithfulness, probes and "
             "counterfactuals need none: measures.external, measures.probes, measures.counterfactual"
         )
-    return [reference(program, batch) for program in found]
+    return found
 
 
 def reference(program: GraphProgram, batch: Batch) -> Reference:

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from algoscope import markup, tasks
 from algoscope.measures.evidence import Evidence, Subject, gather
 from algoscope.measures.examination import examination
-from algoscope.measures.external import share_without_worst
 from algoscope.networks import Network
 from algoscope.tasks.table import Table
 
@@ -90,10 +89,7 @@ def tested(evidence: Evidence) -> dict[str, float]:
     """The numbers that a verdict looks at, each from 0, against, to 1, for the algorithm; NaN where
     one does not apply."""
     none = float("nan")
-    moves = {
-        name: share_without_worst(external.moves_per_sample)
-        for name, external in evidence.external.items()
-    }
+    moves = {name: external.moves for name, external in evidence.external.items()}
     response, flips, exchange = evidence.response, evidence.flips, evidence.interchange
     return {
         "moves_small": moves.get("small", none),

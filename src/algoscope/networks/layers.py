@@ -24,7 +24,7 @@ class Linear(eqx.Module):
         """Weights from a normal cut at two standard deviations, 1 / sqrt(inputs) unless told."""
         scale = inputs**-0.5 if spread is None else spread
         weight = scale * jax.random.truncated_normal(key, -2.0, 2.0, (inputs, outputs))
-        return Linear(weight, jnp.full(outputs, bias))
+        return Linear(weight, jnp.full(outputs, bias, weight.dtype))
 
 
 class LayerNorm(eqx.Module):

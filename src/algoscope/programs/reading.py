@@ -79,6 +79,19 @@ def at_resolution(program: GraphProgram, resolution: float) -> GraphProgram:
     )
 
 
+def rewritten(name: str, program: GraphProgram, changes: dict[str, str]) -> GraphProgram:
+    """A program for the same task that differs from another in some of its text: every occurrence
+    of a key becomes its value, one change after the other."""
+    text = program.text
+    for old, new in changes.items():
+        if old not in text:
+            raise ValueError(
+                f"changes: got {old!r}, needed something of the text of {program.name}"
+            )
+        text = text.replace(old, new)
+    return parse(name, program.task, text, everyone=program.everyone, resolution=program.resolution)
+
+
 class _Reader(Expressions):
     """Reads statement by statement."""
 

@@ -66,8 +66,7 @@ def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None])
         hills.append((f"compiled {program.name}", compiled))
     distances = _distances(plain, subjects.references)
     tell("the loss around " + " and ".join(name for name, _ in hills))
-    problems = part(subjects.problems, np.arange(subjects.plain.start, subjects.plain.stop))
-    problems = part(problems, slice(_HILL_PROBLEMS))
+    around = _as_read_by(first, tasks.sample(task, subjects.size, _HILL_PROBLEMS, problem_seed))
     return Findings(
         task,
         problem_seed,
@@ -76,7 +75,7 @@ def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None])
         control,
         program,
         distances,
-        [_hill(name, network, problems) for name, network in hills],
+        [_hill(name, network, around) for name, network in hills],
         Shown(titles, part(subjects.problems, chosen), shown),
         {},
         0.0,
@@ -98,7 +97,7 @@ class _Judged:
         self.task, self.problem_seed = task, problem_seed
         self.exam: Examination = examination(task, problem_seed)
         self.problems: Batch = self.exam.small
-        self.plain = self.exam.parts["plain"]
+        self.plain, self.size = self.exam.parts["plain"], SMALL
 
     @property
     def references(self) -> dict[str, Recording]:
@@ -149,7 +148,7 @@ class _Unjudged:
             for name, size in sizes.items()
         }
         self.problems = self.sets["small"]
-        self.plain = slice(0, len(self.problems))
+        self.plain, self.size = slice(0, len(self.problems)), sizes["small"]
         self.reason = (
             f"the network works for {own_size} nodes alone, and an examination has two sizes"
             if own_size

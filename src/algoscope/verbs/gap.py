@@ -10,6 +10,7 @@ import tyro
 from algoscope.verbs.printing import print_table
 
 if TYPE_CHECKING:
+    from algoscope.measures.evidence import Subject
     from algoscope.networks import Network
 
 _MOST_COLUMNS = 6
@@ -20,9 +21,10 @@ class Gap:
     """Measure the gap between networks and the algorithm, and give a verdict."""
 
     path: tyro.conf.Positional[pathlib.Path]
-    """A run folder, whose seeds are all judged, or a .safetensors file of weights."""
+    """A run folder, whose seeds are all judged; a .safetensors file of weights; or a Python file
+    that defines record, from a batch to a Recording, or network."""
     task: str | None = None
-    """The task; needed where a run has several. Weights know theirs."""
+    """The task; needed where a run has several, and with a Python file. Weights know theirs."""
     seeds: tuple[int, ...] = ()
     """Only these seeds of the run."""
     problem_seed: int = 0
@@ -33,8 +35,8 @@ class Gap:
     def run(self) -> None:
         from algoscope.measures import judge, summary
 
-        task, networks = self._subjects()
-        judgements = {name: judge(n, task, self.problem_seed) for name, n in networks.items()}
+        task, subjects = self._subjects()
+        judgements = {name: judge(s, task, self.problem_seed) for name, s in subjects.items()}
         if self.json:
             found = {name: summary.as_json(of) for name, of in judgements.items()}
             print(json.dumps({"task": task, "subjects": found}, indent=2))
@@ -48,12 +50,16 @@ class Gap:
             what = f"runs {judgement.reference}" if judgement.word == "runs" else judgement.word
             print(f"{name}: {what}{reasons}")
 
-    def _subjects(self) -> "tuple[str, dict[str, Network]]":
-        if self.path.suffix == ".safetensors":
-            return self._weights()
+    def _subjects(self) -> "tuple[str, dict[str, Subject]]":
+        if self.path.is_file() and self.path.suffix in (".safetensors", ".py"):
+            if self.seeds:
+                raise ValueError(f"--seeds: got {self.seeds} with a file, which holds one network")
+            task, subject = self._defined() if self.path.suffix == ".py" else self._weights()
+            return task, {self.path.name: subject}
         if not self.path.is_dir():
             raise ValueError(
-                f"got {self.path}, needed a run folder or a .safetensors file of weights"
+                f"got {self.path}, needed a run folder, a .safetensors file of weights, or a "
+                "Python file that defines record or network"
             )
         from algoscope import runs
 
@@ -73,15 +79,28 @@ class Gap:
         members = {f"seed {s}": ensemble.member(k, task) for k, s in enumerate(ensemble.seeds)}
         return task, members
 
-    def _weights(self) -> "tuple[str, dict[str, Network]]":
+    def _weights(self) -> "tuple[str, Network]":
         from algoscope import networks
 
-        if self.seeds:
-            raise ValueError(f"--seeds: got {self.seeds} with a file, which holds one network")
         network, task = networks.load(self.path)
         if self.task not in (None, task):
             raise ValueError(
                 f"--task: got {self.task}, and {self.path} holds weights for {task}; leave it out, "
                 f"or give weights that were trained for {self.task}"
             )
-        return task, {self.path.name: network}
+        return task, network
+
+    def _defined(self) -> "tuple[str, Subject]":
+        """Runs the file, and takes what it defines."""
+        import runpy
+
+        if self.task is None:
+            raise ValueError(f"--task: got none, needed the task that {self.path} is for")
+        names = runpy.run_path(str(self.path))
+        subject = names.get("record", names.get("network"))
+        if subject is None:
+            raise ValueError(
+                f"got {self.path}, which defines neither `record`, a function from a batch to a "
+                "Recording, nor `network`; examples/ has one of each"
+            )
+        return self.task, subject

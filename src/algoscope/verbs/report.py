@@ -75,6 +75,8 @@ class Demo:
     """Number of networks."""
     steps: int = 400
     """Training steps."""
+    lengths: tuple[int, ...] = (8, 16)
+    """Sizes of the problems in training; each takes time to compile."""
 
     def run(self) -> None:
         from algoscope import networks, programs, report, tasks, training
@@ -102,7 +104,7 @@ class Demo:
             seeds=self.seeds,
             steps=self.steps,
             learning_rate=1e-3,
-            recipe=tasks.Recipe(sizes=(8, 16), count=16),
+            recipe=tasks.Recipe(sizes=self.lengths, count=16),
             network=networks.NetworkConfig(width=64),
         )
         stage(3, f"train {self.seeds} networks of width 64 for {self.steps} steps into {self.out}")
