@@ -78,6 +78,9 @@ def test_tables_sort_by_number_and_keep_the_control_last(visit, page_path):
     assert values() == [*sorted(rows[:-1], reverse=True), rows[-1]]
 
 
+_WEIGHTS = "svg => [...svg.querySelectorAll('.cell')].map(cell => Number(cell.dataset.weight))"
+
+
 def test_stepping_shows_what_the_recordings_hold(visit, page_path, found):
     """Attention and variables of both sides at every step of every problem, by the keyboard."""
     shown, troubles = visit(page_path.as_uri())
@@ -91,13 +94,7 @@ def test_stepping_shows_what_the_recordings_hold(visit, page_path, found):
             assert box.locator(".step").inner_text() == f"step {step + 1} of {steps}"
             for side, name in enumerate(sides):
                 recording = found.shown.recordings[name]
-                weights = (
-                    box.locator("svg.matrix")
-                    .nth(side)
-                    .evaluate(
-                        "svg => [...svg.querySelectorAll('.cell')].map(c => Number(c.dataset.weight))"
-                    )
-                )
+                weights = box.locator("svg.matrix").nth(side).evaluate(_WEIGHTS)
                 truth = np.asarray(recording.attention)[sample, step, 0]
                 assert np.abs(np.reshape(weights, truth.shape) - truth).max() < 0.5 / 255 + 1e-4
             _check_variables(box, found, sample, step, sides)

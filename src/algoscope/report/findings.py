@@ -156,7 +156,10 @@ def _to_parts(found: Findings) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         for stage in ("hints", "outputs"):
             predicted: Mapping[str, Any] = getattr(recording, stage)
             arrays |= {f"{number}.{stage}.{name}": np.asarray(a) for name, a in predicted.items()}
-    distances = found.distances
+    if found.distances is not None:
+        arrays["distances"] = found.distances.total_variation
+    for number, hill in enumerate(found.hills):
+        arrays |= {f"hill.{number}.offsets": hill.offsets, f"hill.{number}.losses": hill.losses}
     facts = {
         "format": FORMAT,
         "task": found.task,
@@ -165,11 +168,11 @@ def _to_parts(found: Findings) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "judgements": found.judgements,
         "control": found.control,
         "program": found.program and found.program._asdict(),
-        "distances": distances
-        and distances._asdict() | {"total_variation": distances.total_variation.tolist()},
+        "distances": found.distances
+        and {"names": found.distances.names, "references": found.distances.references},
         "hills": [
-            hill._asdict() | {"offsets": hill.offsets.tolist(), "losses": hill.losses.tolist()}
-            for hill in found.hills
+            {"name": h.name, "largest_eigenvalue": h.largest_eigenvalue, "residual": h.residual}
+            for h in found.hills
         ],
         "features": [dataclasses.asdict(feature) for feature in batch.features],
         "titles": found.shown.titles,
@@ -212,11 +215,14 @@ def _from_parts(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Finding
         facts["judgements"],
         facts["control"],
         facts["program"] and Program(**facts["program"]),
-        distances
-        and Distances(**distances | {"total_variation": np.array(distances["total_variation"])}),
+        distances and Distances(**distances, total_variation=arrays["distances"]),
         [
-            Hill(**hill | {name: np.array(hill[name]) for name in ("offsets", "losses")})
-            for hill in facts["hills"]
+            Hill(
+                **hill,
+                offsets=arrays[f"hill.{number}.offsets"],
+                losses=arrays[f"hill.{number}.losses"],
+            )
+            for number, hill in enumerate(facts["hills"])
         ],
         Shown(facts["titles"], batch, recordings),
         facts["environment"],

@@ -103,8 +103,10 @@ def table(content: Table, *, sortable: bool = True) -> str:
     return scrolled(markup.table(content, "sortable" if sortable else None), content.title)
 
 
-def scrolled(content: str, label: str) -> str:
-    return element("div", content, class_="scroll", tabindex="0", role="region", aria_label=label)
+def scrolled(content: str, label: str, *, bleed: bool = False) -> str:
+    """In a box of its own; one that bleeds is wider than the text where the screen is."""
+    class_ = "scroll bleed" if bleed else "scroll"
+    return element("div", content, class_=class_, tabindex="0", role="region", aria_label=label)
 
 
 def figure(svg: str, caption: str) -> str:

@@ -94,13 +94,13 @@ def cards(judgements: Judgements, control: dict[str, Any] | None) -> str:
         if not known:
             continue
         own = None if control is None else _number(control, name)
-        beside = "" if own is None else f" <small>compiled {own:.2f}</small>"
+        beside = "" if own is None else f" <small>compiled {own:.3f}</small>"
         mean = sum(known) / len(known)
         made.append(
             element(
                 "div",
                 element("dt", escape(label)),
-                element("dd", f"{mean:.2f}{beside}"),
+                element("dd", f"{mean:.3f}{beside}"),
             )
         )
     return element("dl", *made, class_="counts")
@@ -157,6 +157,7 @@ def seeds_table(judgements: Judgements, control: tuple[str, dict[str, Any]] | No
             class_="sortable",
         ),
         "networks",
+        bleed=True,
     ) + element("p", escape(note), class_="muted small")
 
 

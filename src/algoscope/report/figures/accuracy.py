@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from algoscope.measures.across import Correlation, correlation
+from algoscope.report.figures.evidence import LABELS
 from algoscope.report.figures.style import (
     FULL,
     MUTED,
@@ -21,10 +22,7 @@ from algoscope.report.figures.style import (
 
 _LEAST_FOR_INTERVAL = 10
 """Networks, below which a bootstrap interval and a p-value say nothing."""
-_KINDS = {
-    "reads_large": "attention reads what the algorithm reads",
-    "moves_large": "trace moves as the algorithm's",
-}
+_KINDS = ("moves_large", "reads_large", "interchange")
 
 
 def draw(
@@ -33,28 +31,32 @@ def draw(
     x = [judgement["accuracy"]["large"] for judgement in judgements.values()]
     with styled():
         across = columns(width)
-        figure = sheet(width, 3.6 if across == 2 else 5.6)
-        panels = figure.subplots(2 // across, across, sharex=True, sharey=True)
-        notes = []
-        for axes, (name, label) in zip(panels, _KINDS.items(), strict=True):
+        lines, wide = (1, len(_KINDS)) if across == 2 else (len(_KINDS), 1)
+        figure = sheet(width, 3.3 if across == 2 else 7.2)
+        panels = figure.subplots(lines, wide, sharex=True, sharey=True)
+        notes, lowest = [], 0.8
+        for axes, name in zip(panels, _KINDS, strict=True):
             y = [judgement["tested"].get(name) for judgement in judgements.values()]
             _panel(axes, x, y, list(judgements), control, name)
-            axes.set_title(label)
-            notes.append(f"{label}: {_correlated(x, y)}")
-        for axes in panels if across == 2 else panels[1:]:
+            axes.set_title(LABELS[name])
+            lowest = min([lowest, *(value for value in y if value is not None)])
+            notes.append(f"{LABELS[name]} {_correlated(x, y)}")
+        for axes in panels if across == 2 else panels[-1:]:
             axes.set_xlabel("accuracy at 64 nodes")
         for axes in panels[:1] if across == 2 else panels:
-            axes.set_ylabel("faithfulness at 64 nodes")
+            axes.set_ylabel("faithfulness")
         low = min([*x, 1.0])
         panels[0].set_xlim(low - 0.12 * (1 - low) - 0.01, 1 + 0.12 * (1 - low) + 0.005)
-        panels[0].set_ylim(-0.06, 1.08)
+        bottom = max(0.0, np.floor(10 * lowest) / 10)
+        panels[0].set_ylim(bottom - 0.06 * (1 - bottom), 1 + 0.1 * (1 - bottom))
+        panels[0].set_xticks([tick for tick in panels[0].get_xticks() if tick <= 1 + 1e-9][-5:])
     return Drawn(
         "accuracy",
         figure,
         "A network can be right without doing what the algorithm does: the farther below the "
         "diamond, which is the compiled program, the less its inside has to do with its answers. "
-        "Numbers are seeds. Correlation over networks: " + "; ".join(notes) + ".",
-        "Two scatter plots of accuracy against faithfulness with a point for each of "
+        "Numbers are seeds. Rank correlation over networks: " + "; ".join(notes) + ".",
+        "Three scatter plots of accuracy against faithfulness with a point for each of "
         f"{len(judgements)} networks and a diamond for the compiled program at 1, 1.",
         ["network", "accuracy_large", *_KINDS],
         [
@@ -67,7 +69,7 @@ def draw(
 def _panel(axes, x, y, names, control, name: str) -> None:
     axes.grid(True)
     axes.set_axisbelow(True)
-    if control:
+    if control and control["tested"].get(name) is not None:
         axes.plot(
             control["accuracy"]["large"], control["tested"][name], "D", color=REFERENCE,
             markersize=8, markeredgecolor=PAPER, clip_on=False,
@@ -97,4 +99,4 @@ def _correlated(x: list[float], y: list[float | None]) -> str:
         if found.count >= _LEAST_FOR_INTERVAL
         else ""
     )
-    return f"Spearman’s ρ = {found.spearman:.2f}{sure}, N = {found.count}"
+    return f"ρ = {found.spearman:.2f}{sure}, N = {found.count}"
