@@ -74,8 +74,8 @@ def sorting(tmp_path_factory):
         tasks=("insertion_sort",), seeds=1, steps=1, network=networks.NetworkConfig(width=2)
     )
     run = folder.create(tmp_path_factory.mktemp("runs") / "sorting", config.as_json())
-    features = next(tasks.stream("insertion_sort", config.recipe, seed=0)).features
-    network = networks.build(features, config.network, key=jax.random.key(0))
+    task = tasks.get("insertion_sort")
+    network = networks.build(task, config.network, key=jax.random.key(0))
     metrics = runs.Metrics(np.ones((1, 1, 1)), np.zeros(1, np.int32), np.zeros((1, 1, 1)))
     ensemble = networks.Ensemble.of([network], "insertion_sort", (0,))
     return folder.finish(run, ensemble, metrics, {})
