@@ -71,24 +71,24 @@ def test_a_run_that_is_not_finished_is_refused(tmp_path):
 def sorting(tmp_path_factory):
     """A finished run of a task that the library has no program for."""
     config = training.TrainingConfig(
-        tasks=("insertion_sort",), seeds=1, steps=1, network=networks.NetworkConfig(width=2)
+        tasks=("binary_search",), seeds=1, steps=1, network=networks.NetworkConfig(width=2)
     )
     run = folder.create(tmp_path_factory.mktemp("runs") / "sorting", config.as_json())
-    task = tasks.get("insertion_sort")
+    task = tasks.get("binary_search")
     network = networks.build(task, config.network, key=jax.random.key(0))
     metrics = runs.Metrics(np.ones((1, 1, 1)), np.zeros(1, np.int32), np.zeros((1, 1, 1)))
-    ensemble = networks.Ensemble.of([network], "insertion_sort", (0,))
+    ensemble = networks.Ensemble.of([network], "binary_search", (0,))
     return folder.finish(run, ensemble, metrics, {})
 
 
 def test_without_a_program_there_is_a_page_and_no_verdict(sorting, visit):
     path = page.report([sorting])
-    found = findings(sorting, "insertion_sort")
+    found = findings(sorting, "binary_search")
     assert found.words == {"seed 0": None}
     assert found.program is found.control is found.distances is None
     assert 0 <= found.judgements["seed 0"]["external"]["small"]["eq25"] <= 1
     shown, troubles = visit(path.as_uri())
     assert not troubles
     assert shown.inner_text("h1") == "The network is not judged."
-    assert "no exact program for insertion_sort" in shown.inner_text(".lead")
+    assert "no exact program for binary_search" in shown.inner_text(".lead")
     assert shown.locator(".explorer[data-ready] .side").count() == 2

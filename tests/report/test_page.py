@@ -3,12 +3,13 @@
 import csv
 import math
 import shutil
+import sys
 
 import numpy as np
 import pytest
 
-from algoscope import runs
-from algoscope.report import explorer, frame, page, verdicts
+from algoscope import cli
+from algoscope.report import explorer, frame, verdicts
 from algoscope.report.frame import Section
 
 
@@ -174,9 +175,16 @@ def test_figures_are_saved_with_their_numbers(demo, found):
                 assert math.isclose(float(rows[name, number]), value)
 
 
-def test_several_runs_share_a_page(visit, demo, found, tmp_path):
+def test_several_runs_share_a_page(visit, demo, found, tmp_path, monkeypatch, capsys):
+    """By the command line, which prints the verdicts and the path."""
     shutil.copytree(demo[0].path, tmp_path / "other")
-    path = page.report([demo[0], runs.open(tmp_path / "other")], tmp_path / "both.html")
+    path = tmp_path / "both.html"
+    given = [str(demo[0].path), str(tmp_path / "other"), "--out", str(path)]
+    monkeypatch.setattr(sys, "argv", ["algoscope", "report", *given])
+    cli.main()
+    printed = capsys.readouterr().out
+    assert printed.count(verdicts.headline("bfs", found.judgements)) == 2
+    assert printed.rstrip().endswith(f"report: {path}")
     shown, troubles = visit(path.as_uri())
     assert not troubles
     assert shown.evaluate("window.owned === undefined")

@@ -2,8 +2,14 @@
 
 import contextlib
 import json
+import signal
 import socket
+import subprocess
+import sys
 import threading
+import time
+import urllib.error
+import urllib.request
 
 import pytest
 import uvicorn
@@ -98,6 +104,32 @@ def test_a_run_itself_can_be_looked_at(folder):
 def test_there_has_to_be_a_folder(tmp_path):
     with pytest.raises(RunError, match="needed one that holds runs"):
         server.app(tmp_path / "nothing")
+
+
+def test_the_verb_serves_on_this_machine(folder):
+    with socket.socket() as free:
+        free.bind((server.HOST, 0))
+        port = free.getsockname()[1]
+    start = "from algoscope import cli; cli.main()"
+    command = [sys.executable, "-c", start, "view", str(folder), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            address = process.stdout.readline().split()[0]
+            assert address == f"http://{server.HOST}:{port}/"
+            assert "5 runs" in _read(address, process)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait()
+
+
+def _read(address: str, process) -> str:
+    """Asks again while the server is still starting."""
+    while process.poll() is None:
+        unreachable = contextlib.suppress(urllib.error.URLError)
+        with unreachable, urllib.request.urlopen(address) as answer:
+            return answer.read().decode()
+        time.sleep(0.1)
+    raise AssertionError("the server ended")
 
 
 def test_two_are_compared_in_a_browser(folder, visit):

@@ -53,9 +53,8 @@ def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None])
     chosen, titles = subjects.choose()
     plain = {name: recording.part(subjects.plain) for name, recording in recordings.items()}
     shown = {name: recordings[name].part(chosen) for name in _some(judgements)}
-    best = max(judgements, key=lambda name: judgements[name]["accuracy"]["large"])
     program = control = None
-    hills = [(best, members[best])]
+    hills: list[Hill] = []
     if isinstance(subjects, _Judged):
         program = subjects.program(judgements)
         compiled = compile_program(programs.get(program.name)).network
@@ -63,10 +62,11 @@ def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None])
         tell(f"compiled {program.name}, the control: {control['verdict']}")
         by_program = record(compiled, subjects.problems).part(chosen)
         shown = {f"compiled {program.name}": by_program} | shown
-        hills.append((f"compiled {program.name}", compiled))
-    distances = _distances(plain, subjects.references)
-    tell("the loss around " + " and ".join(name for name, _ in hills))
-    around = _as_read_by(first, tasks.sample(task, subjects.size, _HILL_PROBLEMS, problem_seed))
+        best = max(judgements, key=lambda name: judgements[name]["accuracy"]["large"])
+        tell(f"the loss around {best} and compiled {program.name}")
+        around = tasks.sample(task, SMALL, _HILL_PROBLEMS, problem_seed)
+        both = {best: members[best], f"compiled {program.name}": compiled}
+        hills = [_hill(name, network, around) for name, network in both.items()]
     return Findings(
         task,
         problem_seed,
@@ -74,8 +74,8 @@ def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None])
         judgements,
         control,
         program,
-        distances,
-        [_hill(name, network, around) for name, network in hills],
+        _distances(plain, subjects.references),
+        hills,
         Shown(titles, part(subjects.problems, chosen), shown),
         {},
         0.0,
@@ -97,7 +97,7 @@ class _Judged:
         self.task, self.problem_seed = task, problem_seed
         self.exam: Examination = examination(task, problem_seed)
         self.problems: Batch = self.exam.small
-        self.plain, self.size = self.exam.parts["plain"], SMALL
+        self.plain = self.exam.parts["plain"]
 
     @property
     def references(self) -> dict[str, Recording]:
@@ -148,7 +148,7 @@ class _Unjudged:
             for name, size in sizes.items()
         }
         self.problems = self.sets["small"]
-        self.plain, self.size = slice(0, len(self.problems)), sizes["small"]
+        self.plain = slice(0, len(self.problems))
         self.reason = (
             f"the network works for {own_size} nodes alone, and an examination has two sizes"
             if own_size

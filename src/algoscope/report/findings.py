@@ -80,6 +80,7 @@ class Findings:
     distances: Distances | None
     """None for a single network without reference."""
     hills: list[Hill]
+    """Around the best network and the compiled program; empty where there is none."""
     shown: Shown
     environment: dict[str, Any]
     seconds: float

@@ -199,10 +199,11 @@ def _sections(
         _run_heading(chapter, s)
         + show(functools.partial(hills.draw, s.found.hills), chapter, _end(chapter, s))
         for s in chapter.sources
+        if s.found.hills
     )
-    sections.append(
-        Section(f"{at}landscape", "Landscape", f"<h2>The loss around the weights</h2>{body}")
-    )
+    if body:
+        title = "<h2>The loss around the weights</h2>"
+        sections.append(Section(f"{at}landscape", "Landscape", title + body))
     body = "".join(
         _run_heading(chapter, s)
         + show(functools.partial(training.draw, s.run, chapter.task), chapter, _end(chapter, s))
@@ -264,8 +265,8 @@ def _verdict(chapter: _Chapter, show: Callable[..., str]) -> str:
 def _explorer(data: str) -> str:
     return (
         "<h2>Look for yourself</h2>"
-        "<p>Two subjects on the same problem. Arrows are what a node reads, a ring what it keeps "
-        "reading of itself, the stronger the more; below, the same as a matrix (row reads column), "
+        "<p>Two subjects on the same problem. Arrows point to the node that reads, a ring is what "
+        "it reads of itself, the stronger the more; below, the same as a matrix (row reads column) "
         "and every variable against the reference trace. Filled nodes have their mask set; what is "
         "wrong has a cross and a dashed outline. Choose a node to see its own reading. Keys, once "
         "the box is chosen: <kbd>←</kbd> <kbd>→</kbd> step, <kbd>space</kbd> plays.</p>"

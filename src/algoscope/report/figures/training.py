@@ -33,10 +33,14 @@ def draw(run: Run, task: str, width: float = FULL) -> Drawn:
         f"Each line is one of the {losses.shape[1]} seeds. The weights with the best validation "
         "are those that were examined.",
         "Two line charts over training steps: loss, and score in validation, a line a seed.",
-        ["step", "seed", "validation"],
+        ["number", "step", "seed", "value"],
         [
-            [int(step), seed, f"{scores[row, k]:.6g}"]
-            for row, step in enumerate(metrics.validation_steps)
+            [name, int(step), seed, f"{values[row, k]:.6g}"]
+            for name, steps, values in (
+                ("loss", np.arange(1, len(losses) + 1), losses),
+                ("validation", metrics.validation_steps, scores),
+            )
+            for row, step in enumerate(steps)
             for k, seed in enumerate(run.seeds)
         ],
     )
