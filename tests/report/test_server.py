@@ -29,7 +29,10 @@ def folder(tmp_path_factory):
     first = finished_run(root / "first")
     (first.path / "report.html").write_text("<h1>the report</h1>")
     finished_run(root / EVIL, learning_rate=0.5)
-    judgements = {"seed 3": {"verdict": "shortcut"}, "seed 4": {"verdict": None}}
+    judgements = {
+        "seed 3": {"verdict": "shortcut", "accuracy": {"large": 0.5}, "tested": {"still": 1.0}},
+        "seed 4": {"verdict": None, "accuracy": {"large": 1.0}},
+    }
     (first.path / "findings").mkdir()
     (first.path / "findings" / "bfs.json").write_text(json.dumps({"judgements": judgements}))
     for name, text in {"broken": "{", "odd": "[]", "bare": '{"format": 1}'}.items():
@@ -148,6 +151,7 @@ def test_two_are_compared_in_a_browser(folder, visit):
         assert page.evaluate("window.owned === undefined")
         rows = page.locator("tbody tr").all_inner_texts()
         assert any(row.split() == ["learning_rate", "0.1", "0.5"] for row in rows)
+        assert any(row.split()[-2:] == ["0.750", "–"] for row in rows), "the mean accuracy"
         assert [t for t in troubles if "/compare?" not in t] == []
 
 

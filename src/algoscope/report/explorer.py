@@ -17,7 +17,6 @@ from algoscope.report.layout import places
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
 LEVELS = 255
-_CLASS_MARGIN = 1e-6
 
 
 def data(shown: Shown, words: Mapping[str, str | None]) -> dict[str, Any]:
@@ -110,13 +109,9 @@ def _values(feature: Feature, values: np.ndarray) -> list:
 
 def _wrong(feature: Feature, own: np.ndarray, truth: np.ndarray) -> list:
     """1 where what was said is off by more than the margin, in the form of `_values`."""
-    if feature.kind is Kind.SCALAR:
-        apart = np.abs(own.astype(float) - truth) > MARGINS[Kind.SCALAR]
+    if feature.kind in MARGINS:
+        apart = np.abs(own.astype(float) - truth) > MARGINS[feature.kind]
         apart = apart[:, None] if apart.ndim == 1 else apart
-        return apart.astype(int).tolist()
-    if feature.kind is Kind.MASK:
-        apart = np.abs(own.astype(float) - truth) > MARGINS[Kind.MASK]
-        apart = apart[:, None] if apart.ndim == 1 else apart
-        return apart.astype(int).tolist()
-    one, other = (np.array(_values(feature, values)) for values in (own, truth))
-    return (np.abs(one - other) > _CLASS_MARGIN).astype(int).tolist()
+    else:
+        apart = np.array(_values(feature, own)) != np.array(_values(feature, truth))
+    return apart.astype(int).tolist()

@@ -21,6 +21,7 @@ from starlette.routing import Route
 from algoscope import runs
 from algoscope.markup import element, escape
 from algoscope.report import frame, verdicts
+from algoscope.report.figures.evidence import LABELS
 from algoscope.report.frame import Section
 from algoscope.runs import Run, RunError
 from algoscope.tasks.table import Table
@@ -114,21 +115,28 @@ def _summary(run: Run) -> dict[str, Any]:
         "seeds": len(run.seeds),
         "steps": f"{run.step:,} of {run.config['steps']:,}",
         "test": f"{sum(means) / len(means):.4f}" if means else "–",
-        "verdicts": _words(run),
+        **_found(run),
         "created": str(run.description.get("created", "")),
     }
 
 
-def _words(run: Run) -> dict[str, int]:
-    """How many networks have which verdict, of the findings in the folder."""
+def _found(run: Run) -> dict[str, dict[str, Any]]:
+    """Of the findings in the folder: how many networks have which verdict, and the means over
+    networks of what was measured."""
     counted: dict[str, int] = {}
+    values: dict[str, list[float]] = {}
     for task in run.tasks:
         path = run.path / "findings" / f"{task}.json"
-        if path.is_file():
-            for judgement in json.loads(path.read_text())["judgements"].values():
-                word = judgement["verdict"] or "not judged"
-                counted[word] = counted.get(word, 0) + 1
-    return counted
+        judgements = json.loads(path.read_text())["judgements"] if path.is_file() else {}
+        for judgement in judgements.values():
+            word = judgement["verdict"] or "not judged"
+            counted[word] = counted.get(word, 0) + 1
+            accuracy = {f"accuracy, {n}": v for n, v in judgement.get("accuracy", {}).items()}
+            for name, value in (accuracy | judgement.get("tested", {})).items():
+                if value is not None:
+                    values.setdefault(f"{task}: {LABELS.get(name, name)}", []).append(value)
+    means = {name: f"{sum(of) / len(of):.3f}" for name, of in values.items()}
+    return {"verdicts": counted, "means": means}
 
 
 def _page(title: str, body: str) -> HTMLResponse:
@@ -150,8 +158,25 @@ def _headers() -> dict[str, str]:
 
 
 def _list(root: pathlib.Path, entries: list[Entry]) -> str:
-    columns = ["compare", "run", "tasks", "seeds", "steps", "test score", "verdicts", "created", ""]
-    head = element("tr", *(element("th", column, scope="col") for column in columns))
+    columns = [
+        "compare",
+        "run",
+        "tasks",
+        "seeds",
+        "steps",
+        "test score",
+        "verdicts",
+        "created",
+        "page",
+    ]
+    right = ("seeds", "steps", "test score")
+    head = element(
+        "tr",
+        *(
+            element("th", name, scope="col", class_="number" if name in right else None)
+            for name in columns
+        ),
+    )
     table = element(
         "table", element("thead", head), element("tbody", *map(_row, entries)), class_="sortable"
     )
@@ -220,4 +245,4 @@ def _described(entry: Entry) -> dict[str, str]:
     run, of = entry.run, entry.summary
     words = {f"networks: {word}": str(count) for word, count in of["verdicts"].items()}
     config = {name: json.dumps(value) for name, value in run.options.items()} if run else {}
-    return {"test score": of["test"], "steps": of["steps"], **words, **config}
+    return {"test score": of["test"], "steps": of["steps"], **words, **of["means"], **config}

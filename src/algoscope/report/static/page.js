@@ -37,6 +37,7 @@
   for (const table of document.querySelectorAll("table.sortable")) {
     const body = table.tBodies[0];
     [...table.tHead.rows[0].cells].forEach((head, column) => {
+      if (!head.textContent.trim()) return;
       const button = document.createElement("button");
       button.append(...head.childNodes);
       head.append(button);
