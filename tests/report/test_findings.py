@@ -1,5 +1,6 @@
 """Findings: kept in the run folder, whole or measured anew, and for any run."""
 
+import dataclasses
 import json
 import shutil
 
@@ -9,7 +10,7 @@ import pytest
 
 from algoscope import networks, runs, tasks, training
 from algoscope.measures.verdict import THRESHOLDS
-from algoscope.report import findings, page
+from algoscope.report import explorer, findings, frame, page
 from algoscope.report.findings import kept
 from algoscope.runs import RunError, folder
 
@@ -67,13 +68,32 @@ def test_a_run_that_is_not_finished_is_refused(tmp_path):
         page.report([])
 
 
+def test_networks_that_say_nothing_can_be_looked_at(found, visit, tmp_path):
+    """Hint mode none: there is attention, and no variable to compare."""
+    recordings = {
+        name: dataclasses.replace(recording, hints={} if name in found.words else recording.hints)
+        for name, recording in found.shown.recordings.items()
+    }
+    data = explorer.data(found.shown._replace(recordings=recordings), found.words)
+    assert data["variables"] == []
+    box = '<div class="explorer" data-from="explored"></div>'
+    made = frame.page(
+        "", [frame.Section("s", "", box)], scripts=("explorer.js",), data={"explored": data}
+    )
+    (tmp_path / "page.html").write_text(made)
+    shown, troubles = visit((tmp_path / "page.html").as_uri())
+    shown.wait_for_selector(".explorer[data-ready]")
+    assert not troubles
+    assert shown.locator("svg.matrix .cell").count() == 2 * 16 * 16
+
+
 @pytest.fixture(scope="module")
-def sorting(tmp_path_factory):
+def searching(tmp_path_factory):
     """A finished run of a task that the library has no program for."""
     config = training.TrainingConfig(
         tasks=("binary_search",), seeds=1, steps=1, network=networks.NetworkConfig(width=2)
     )
-    run = folder.create(tmp_path_factory.mktemp("runs") / "sorting", config.as_json())
+    run = folder.create(tmp_path_factory.mktemp("runs") / "searching", config.as_json())
     task = tasks.get("binary_search")
     network = networks.build(task, config.network, key=jax.random.key(0))
     metrics = runs.Metrics(np.ones((1, 1, 1)), np.zeros(1, np.int32), np.zeros((1, 1, 1)))
@@ -81,9 +101,9 @@ def sorting(tmp_path_factory):
     return folder.finish(run, ensemble, metrics, {})
 
 
-def test_without_a_program_there_is_a_page_and_no_verdict(sorting, visit):
-    path = page.report([sorting])
-    found = findings(sorting, "binary_search")
+def test_without_a_program_there_is_a_page_and_no_verdict(searching, visit):
+    path = page.report([searching])
+    found = findings(searching, "binary_search")
     assert found.words == {"seed 0": None}
     assert found.program is found.control is found.distances is None
     assert 0 <= found.judgements["seed 0"]["external"]["small"]["eq25"] <= 1

@@ -22,8 +22,8 @@ LEVELS = 255
 def data(shown: Shown, words: Mapping[str, str | None]) -> dict[str, Any]:
     """For the page; `words` are the verdicts of those that are no compiled program."""
     batch = shown.batch
-    predicted = next(iter(shown.recordings.values())).hints
-    features = [f for f in batch.at(Stage.HINT) if f.name in predicted and _is_shown(f)]
+    said_by_all = set.intersection(*(set(r.hints) for r in shown.recordings.values()))
+    features = [f for f in batch.at(Stage.HINT) if f.name in said_by_all and _is_shown(f)]
     return {
         "levels": LEVELS,
         "variables": [{"name": f.name, "kind": f.kind, "where": f.location} for f in features],

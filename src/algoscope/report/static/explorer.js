@@ -236,7 +236,7 @@ const explore = (place) => {
       side.row.setAttribute("y", (state.chosen ?? 0) * CELL - 0.5);
       const count = atNodes.reduce((sum, variable) =>
         sum + wrong[variable.name][step].reduce((a, b) => a + b, 0), 0);
-      side.said.textContent = count ? `✗ ${count} of ${nodes * atNodes.length} variables wrong`
+      side.said.textContent = !atNodes.length ? "" : count ? `✗ ${count} of ${nodes * atNodes.length} variables wrong`
         : "all variables as in the trace";
     });
     const rows = [...table.tBodies[0].rows];
