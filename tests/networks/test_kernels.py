@@ -14,8 +14,6 @@ SEEDS, BATCH = 2, 2
 @pytest.mark.parametrize(
     ("receivers", "senders", "channels", "width"), [(5, 7, 3, 32), (20, 20, 1, 16)]
 )
-    ("receivers", "senders", "channels", "width"), [(5, 7, 3, 32), (20, 20, 1, 16)]
-)
 def test_scores_and_gradients_equal_the_plain_form(join, receivers, senders, channels, width):
     rng = np.random.default_rng(3)
 
