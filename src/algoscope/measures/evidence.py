@@ -117,17 +117,7 @@ class _Place(NamedTuple):
 
 
 def _cut(recording: Recording, where: slice | np.ndarray) -> Recording:
-    def of(values):
-        return type(values)(*map(of, values)) if isinstance(values, tuple) else values[where]
-
-    return Recording(
-        recording.attention[where],
-        recording.hidden[where],
-        {name: of(v) for name, v in recording.hints.items()},
-        {name: of(v) for name, v in recording.outputs.items()},
-        np.asarray(recording.lengths)[where],
-        {name: of(v) for name, v in recording.logits.items()},
-    )
+    return jax.tree.map(lambda values: values[where], recording)
 
 
 def _cut_reference(reference: Reference, where: slice | np.ndarray) -> Reference:
