@@ -5,13 +5,18 @@ import json
 import math
 import pathlib
 
+import jax
 import numpy as np
 import pytest
 from measures.conftest import interpreted
 
-from algoscope import measures, networks, tasks
+from algoscope import measures, networks, programs, tasks
 from algoscope.measures import summary
-from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide
+from algoscope.measures.evidence import gather
+from algoscope.measures.examination import examination
+from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide, tested
+from algoscope.programs.interpreter import interpret
+from algoscope.programs.reading import rewritten
 
 RIGHT = {"small": 1.0, "large": 1.0}
 PERFECT = dict.fromkeys(THRESHOLDS, 1.0)
@@ -79,6 +84,22 @@ def test_known_mechanisms_of_bfs(name, word):
 )
 def test_known_mechanisms_of_a_task_without_edges(name, word):
     assert measures.judge(interpreted(name), "minimum").word == word
+
+
+def test_sparse_graphs_show_what_happens_after_the_first_tree():
+    """Depth-first search that goes on with the last unvisited node instead of the first."""
+    program = rewritten(
+        "dfs_highest_root",
+        programs.get("dfs"),
+        {"low = minimum": "low = maximum", "N * (low.idx - idx)": "N * (idx - low.idx)"},
+    )
+    exam = examination("dfs", 0, small_count=6, large_count=1)
+    evidence = gather(lambda batch: jax.tree.map(np.asarray, interpret(program, batch)), exam)
+    numbers = tested(evidence)
+    assert {numbers[f"moves_{place}"] for place in ("small", "large", "deep")} == {1.0}
+    word, reasons = decide(evidence.accuracy, numbers)
+    assert word == "shortcut"
+    assert reasons[0].startswith("moves_sparse")
 
 
 def test_the_nearest_reference_is_named_and_the_class_is_at_distance_zero():
