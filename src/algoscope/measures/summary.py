@@ -8,7 +8,7 @@ from algoscope.measures.examination import LARGE, SMALL
 from algoscope.measures.verdict import THRESHOLDS, Judgement
 from algoscope.tasks.table import Table
 
-_PLACES = {"small": str(SMALL), "large": str(LARGE), "deep": "deep"}
+_PLACES = {"small": str(SMALL), "large": str(LARGE), "deep": "deep", "sparse": "sparse"}
 
 
 def table(task: str, judgements: Mapping[str, Judgement]) -> Table:
