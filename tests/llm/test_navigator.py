@@ -33,18 +33,17 @@ def test_training_texts_are_prompts_with_right_answers():
     for row in range(8):
         for number, text in _questions(tokenizer, texts, row):
             parent = {b: a for a, b in re.findall(r"(\w) > (\w) \.", text)}
-            goal = re.search(r"to (\w) (?:from|\.)", text)[1]
+            goal = re.search(r"to (\w) from", text)[1]
             chain = [goal]
             while chain[-1] in parent:
                 chain.append(parent[chain[-1]])
+            source = re.search(r"from (\w) \? Answer Yes or No \. Answer :$", text)[1]
             answer = tokenizer.decode(texts.answers[row, number])
-            if number % 2:
-                assert answer == chain[-1]
-            else:
-                source = re.search(r"from (\w) \? Answer Yes or No \. Answer :$", text)[1]
-                assert answer == ("Yes" if chain[-1] == source else "No")
+            assert answer == ("Yes" if chain[-1] == source else "No")
             named = [tokenizer.decode(texts.ancestors[hop, row, number]) for hop in range(4)]
             assert named == (chain + 3 * chain[-1:])[:4]
+        for head, tail in zip(texts.heads, texts.tails[row], strict=True):
+            assert parent[tokenizer.decode(texts.ids[row, head])] == tokenizer.decode(tail)
 
 
 def test_goals_are_of_every_depth_and_truth_alike():
@@ -56,7 +55,7 @@ def test_goals_are_of_every_depth_and_truth_alike():
     assert np.bincount(of.ravel(), minlength=4)[1:] / of.size == pytest.approx(1 / 3, abs=0.03)
     texts = navigator.Writer(word_tokenizer()).batch(config, rng)
     yes = word_tokenizer().get_vocab()["Yes"]
-    assert (texts.answers[:, ::2] == yes).mean() == pytest.approx(0.5, abs=0.03)
+    assert (texts.answers == yes).mean() == pytest.approx(0.5, abs=0.03)
 
 
 def test_a_question_of_a_text_is_a_prompt():
@@ -107,12 +106,13 @@ def test_questions_are_learned_as_they_are_asked():
 
 
 def test_hops_are_what_is_learned():
-    """With hops, the loss is that of the answers and the mean over hops of naming ancestors."""
+    """With hops, the loss is that of the answers, of ancestors by layer, and of tails of edges."""
     tokenizer = word_tokenizer()
     model = navigator.build(TINY, tokenizer)
     texts = navigator.Writer(tokenizer).batch(TINY, np.random.default_rng(0))
-    loss, right = navigator._loss(model, texts, TINY)
-    assert right.shape == (4, 3)
+    readout = torch.nn.Linear(TINY.width, len(tokenizer))
+    loss, shares = navigator._loss(model, readout, texts, TINY)
+    assert shares.shape == (2,)
     with torch.no_grad():
         hidden = model.model(
             input_ids=torch.from_numpy(texts.ids),
@@ -120,15 +120,19 @@ def test_hops_are_what_is_learned():
             position_ids=torch.from_numpy(texts.positions)[None],
             output_hidden_states=True,
         ).hidden_states
-        states = [hidden[-1], *(model.model.norm(hidden[layer]) for layer in (1, 2))]
-        wanted = [texts.answers, *texts.ancestors]
-        parts = [
-            torch.nn.functional.cross_entropy(
-                model.lm_head(state[:, texts.ends]).flatten(0, 1), torch.from_numpy(of).flatten()
+        first, second = (model.model.norm(hidden[layer]) for layer in (1, 2))
+
+        def entropy(logits, at, tokens):
+            return torch.nn.functional.cross_entropy(
+                logits[:, at].flatten(0, 1), torch.from_numpy(tokens).flatten()
             )
-            for state, of in zip(states, wanted, strict=True)
+
+        named = [
+            entropy(model.lm_head(state), texts.ends, tokens)
+            for state, tokens in zip((first, second), texts.ancestors, strict=True)
         ]
-    expected = parts[0] + (parts[1] + parts[2]) / 2
+        expected = entropy(model.lm_head(hidden[-1]), texts.ends, texts.answers)
+        expected += sum(named) / 2 + entropy(readout(first), texts.heads, texts.tails)
     assert torch.allclose(loss.detach(), expected, rtol=1e-4)
 
 
