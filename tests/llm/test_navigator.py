@@ -11,7 +11,7 @@ from algoscope.llm import load, navigator
 from algoscope.llm.behaviour import behaviour
 from algoscope.llm.observe import observe
 from algoscope.llm.prompts import navigation
-from algoscope.llm.vocabulary import word_tokenizer
+from algoscope.llm.vocabulary import form_tokenizer
 
 TINY = navigator.NavigatorConfig(layers=3, width=16, heads=2, sizes=(3,), depths=(1,), batch=4,
                                  questions=3, hops=1, steps=6)  # fmt: skip
@@ -26,7 +26,7 @@ def _questions(tokenizer, texts, row):
 
 
 def test_training_texts_are_prompts_with_right_answers():
-    tokenizer = word_tokenizer()
+    tokenizer = form_tokenizer(navigator.FORM)
     config = navigator.NavigatorConfig(batch=8, questions=6, hops=3)
     texts = navigator.Writer(tokenizer).batch(config, np.random.default_rng(0))
     assert texts.ancestors.shape == (4, 8, 6)
@@ -53,13 +53,13 @@ def test_goals_are_of_every_depth_and_truth_alike():
     goals = navigator._goals(depths, config, rng)
     of = np.take_along_axis(depths, goals, 1)[depths.max(1) >= 3]
     assert np.bincount(of.ravel(), minlength=4)[1:] / of.size == pytest.approx(1 / 3, abs=0.03)
-    texts = navigator.Writer(word_tokenizer()).batch(config, rng)
-    yes = word_tokenizer().get_vocab()["Yes"]
+    texts = navigator.Writer(form_tokenizer(navigator.FORM)).batch(config, rng)
+    yes = form_tokenizer(navigator.FORM).get_vocab()["Yes"]
     assert (texts.answers == yes).mean() == pytest.approx(0.5, abs=0.03)
 
 
 def test_a_question_of_a_text_is_a_prompt():
-    tokenizer = word_tokenizer()
+    tokenizer = form_tokenizer(navigator.FORM)
     config = navigator.NavigatorConfig(batch=1, questions=2, sizes=(3,), depths=(1,))
     texts = navigator.Writer(tokenizer).batch(config, np.random.default_rng(0))
     text = tokenizer.decode(texts.ids[0, np.flatnonzero(texts.sees[texts.ends[0]])])
@@ -89,7 +89,7 @@ def test_training_repeats_and_its_model_loads(tmp_path):
 
 def test_questions_are_learned_as_they_are_asked():
     """The answer to a question among others is the model's answer to the prompt alone."""
-    tokenizer = word_tokenizer()
+    tokenizer = form_tokenizer(navigator.FORM)
     model = navigator.build(TINY, tokenizer).eval()
     texts = navigator.Writer(tokenizer).batch(TINY, np.random.default_rng(0))
     with torch.inference_mode():
@@ -107,7 +107,7 @@ def test_questions_are_learned_as_they_are_asked():
 
 def test_hops_are_what_is_learned():
     """With hops, the loss is that of the answers, of ancestors by layer, and of tails of edges."""
-    tokenizer = word_tokenizer()
+    tokenizer = form_tokenizer(navigator.FORM)
     model = navigator.build(TINY, tokenizer)
     texts = navigator.Writer(tokenizer).batch(TINY, np.random.default_rng(0))
     readout = torch.nn.Linear(TINY.width, len(tokenizer))

@@ -23,7 +23,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from algoscope.llm.forms import FORMS
 from algoscope.llm.prompts import navigation
-from algoscope.llm.vocabulary import PADDING, word_tokenizer
+from algoscope.llm.vocabulary import PADDING, form_tokenizer
 
 FORM = "letters"
 _BRANCHING = 2
@@ -101,7 +101,7 @@ def train(
     every: int = 100,
 ) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast, list[Progress]]:
     torch.set_num_threads(config.threads)
-    tokenizer = word_tokenizer()
+    tokenizer = form_tokenizer(FORM)
     model, writer = build(config, tokenizer), Writer(tokenizer)
     readout = torch.nn.Linear(config.width, len(tokenizer))
     for part in (model, readout):
