@@ -34,7 +34,7 @@ class NavigatorConfig:
     layers: int = 6
     width: int = 64
     heads: int = 2
-    sizes: tuple[int, ...] = (4, 5, 6, 7)
+    sizes: tuple[int, ...] = (3, 4, 5, 6, 7)
     """Nodes of one component of the mazes that are learned."""
     depths: tuple[int, ...] = (1, 2, 3)
     questions: int = 4

@@ -87,7 +87,7 @@ class TrainNavigator:
     layers: int = 6
     width: int = 64
     heads: int = 2
-    sizes: tuple[int, ...] = (4, 5, 6, 7)
+    sizes: tuple[int, ...] = (3, 4, 5, 6, 7)
     """Nodes of the reachable part of the mazes that are learned."""
     depths: tuple[int, ...] = (1, 2, 3)
     """Steps to the goals that are learned."""
