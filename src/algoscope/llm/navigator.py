@@ -90,8 +90,10 @@ def build(config: NavigatorConfig, tokenizer: PreTrainedTokenizerFast) -> LlamaF
             eos_token_id=None,
         )
     )
-    for layer in model.model.layers:
-        layer.self_attn.k_proj.load_state_dict(layer.self_attn.q_proj.state_dict())
+    weights = model.state_dict()
+    for name, values in weights.items():
+        if "q_proj" in name:
+            weights[name.replace("q_proj", "k_proj")].copy_(values)
     return model
 
 
@@ -122,7 +124,8 @@ def train(
         right, counted = right + shares, counted + 1
         if (step + 1) % every == 0 or step + 1 == config.steps:
             seconds = time.perf_counter() - started
-            history.append(Progress(step + 1, loss.item(), *(right / counted).tolist(), seconds))
+            answers, hops = (right / counted).tolist()
+            history.append(Progress(step + 1, loss.item(), answers, hops, seconds))
             right, counted = torch.zeros(2, device=config.device), 0
             report(history[-1], model)
     model.to(device=torch.device("cpu"))  # pyright: ignore[reportCallIssue]
