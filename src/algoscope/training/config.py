@@ -155,10 +155,11 @@ def _check_sizes(config: TrainingConfig) -> list[str]:
 
 def config_from_json(given: dict) -> TrainingConfig:
     """The configuration that `as_json` gave."""
-    return _from_json(TrainingConfig, given, "config")
+    return from_json(TrainingConfig, given, "config")
 
 
-def _from_json(kind: type, given: dict, where: str) -> Any:
+def from_json(kind: type, given: dict, where: str) -> Any:
+    """The dataclass whose `dataclasses.asdict` went through JSON."""
     hints = typing.get_type_hints(kind)
     unknown = [name for name in given if name not in hints]
     if unknown:
@@ -171,7 +172,7 @@ def _from_json(kind: type, given: dict, where: str) -> Any:
 
 def _value(kind: Any, value: Any, name: str) -> Any:
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        return _from_json(kind, value, name)
+        return from_json(kind, value, name)
     choices = typing.get_args(kind) if typing.get_origin(kind) is types.UnionType else (kind,)
     if isinstance(value, list) and any(typing.get_origin(c) is tuple for c in choices):
         return tuple(value)
