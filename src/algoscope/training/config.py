@@ -48,6 +48,9 @@ class TrainingConfig:
     time_buckets: int = 2
     """Number of lengths of time to which batches of a size are padded: more of them save work where
     traces differ in length, and cost time to compile. Short runs have one."""
+    scored_on: tuple[str, ...] = ("test", "fresh", "seen")
+    """The sets on which the finished networks are scored, see `evaluation`; each has to be compiled
+    for each task."""
     recipe: Recipe = _RECIPE
     """Sizes and number of the problems in a batch, and how they are drawn."""
     network: NetworkConfig = _NETWORK
@@ -92,6 +95,8 @@ def check(config: TrainingConfig) -> None:
         for name in config.tasks
         if name not in tasks.names()
     ]
+    sets = ("test", "fresh", "seen")
+    faults += [unknown_name("set of problems", s, sets) for s in config.scored_on if s not in sets]
     if config.recipe.permutations == "cycle":
         faults.append(
             'recipe.permutations: got "cycle", needed "line" or "pointers", which networks take'

@@ -81,7 +81,7 @@ def check_tower(config: TowerConfig) -> list[str]:
     ]
     if not faults and config.width % (2 * config.heads):
         faults.append(
-            f"tower.heads: got {config.heads} at width {config.width}, needed heads of an even width"
+            f"tower.heads: got {config.heads} at width {config.width}, needed heads of even width"
         )
     if not faults and config.context > POSITIONS:
         faults.append(f"tower.context: got {config.context}, needed at most {POSITIONS}")

@@ -1,7 +1,8 @@
 """Generation: greedy answers with a cache of keys and values, in a few shapes.
 
-Prompts of different lengths share a batch: each is padded on the right, and its answer is written into
-the cache from its own end on. Nothing that comes later is ever looked at, so padding changes nothing.
+Prompts of different lengths share a batch: each is padded on the right, and its answer is written
+into the cache from its own end on. Nothing that comes later is ever looked at, so padding changes
+nothing.
 """
 
 import functools
@@ -55,12 +56,13 @@ def generate(
     graph: Graph | None = None,
     *,
     key: PRNGKeyArray,
+    length: int | None = None,
 ) -> list[list[int]]:
-    """At most `room` tokens after each prompt, up to the end of the answer; `key` is for randomised
-    positions."""
+    """At most `room` tokens after each prompt, up to the end of the answer. `key` is for randomised
+    positions, and `length` what prompts are padded to, chosen to fit if None."""
     longest = max(len(prompt) for prompt in prompts)
     check_room(tower, longest, room)
-    length = padded_length(longest)
+    length = padded_length(longest) if length is None else length
     tokens = np.full((len(prompts), length), PAD, np.int32)
     for row, prompt in zip(tokens, prompts, strict=True):
         row[: len(prompt)] = prompt

@@ -1,10 +1,10 @@
 """The loop: config -> run folder, resumable to the same bits.
 
-    run.json, results.json       as of any run
-    reasoner/TASK.safetensors    the reasoner that the tower reads, if it reads one
-    weights.safetensors          the tower's, once it is finished
-    metrics.safetensors          loss of every step
-    checkpoint-…                 of a run that is not finished
+run.json, results.json       as of any run
+reasoner/TASK.safetensors    the reasoner that the tower reads, if it reads one
+weights.safetensors          the tower's, once it is finished
+metrics.safetensors          loss of every step
+checkpoint-…                 of a run that is not finished
 """
 
 import functools
@@ -60,7 +60,8 @@ Pool = Mapping[Shape, Bucket]
 
 
 def prepare(config: TransnarConfig, reasoner: Model | None) -> Pool:
-    """All that a tower learns from, on the device. Towers with the same data and reasoner share it."""
+    """All that a tower learns from, on the device; the same for towers with the same data and
+    reasoner."""
     cells = training_cells(config)
     check_context(cells, config.tower.context)
     if reasoner is None or config.tower.reads == "nothing":
@@ -80,13 +81,13 @@ def reasoner_for(config: TransnarConfig, given: Model | None) -> Model | None:
         return None
     if given is None:
         raise ConfigError(
-            f"reasoner: got none, needed one for tower.reads {config.tower.reads!r}; train one with "
-            f"`algoscope train {' '.join(config.tasks)} --network processor=triplet_gmpnn`"
+            f"reasoner: got none, needed one for tower.reads {config.tower.reads!r}; train one "
+            f"with `algoscope train {' '.join(config.tasks)} --network processor=triplet_gmpnn`"
         )
     missing = [task for task in config.tasks if task not in given.parts]
     if missing:
         raise ConfigError(
-            f"reasoner: got one for {', '.join(given.parts)}, needed one for {', '.join(missing)} too"
+            f"reasoner: got one for {', '.join(given.parts)}, needed {', '.join(missing)} too"
         )
     if config.reasoner_trained:
         return given
@@ -100,12 +101,11 @@ def train(
     reasoner: Model | None = None,
     pool: Pool | None = None,
     force: bool = False,
-    deadline: float | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Run:
     """Trains a tower into a new run folder. `pool` is what `prepare` gave for this data and
-    reasoner; `deadline` (of `time.monotonic`) stops the run there, to be resumed."""
+    reasoner."""
     check(config)
     own = reasoner_for(config, reasoner)
     _check_names(config, own)
@@ -115,16 +115,13 @@ def train(
         if own is not None:
             reasoners.save(own, run.path / "reasoner")
         _save(run, learner, np.zeros(0, np.float32))
-    return resume(
-        path, pool=pool, deadline=deadline, checkpoint_seconds=checkpoint_seconds, report=report
-    )
+    return resume(path, pool=pool, checkpoint_seconds=checkpoint_seconds, report=report)
 
 
 def resume(
     path: str | os.PathLike,
     *,
     pool: Pool | None = None,
-    deadline: float | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Run:
@@ -141,9 +138,7 @@ def resume(
         learner = _restored(config, reasoner, checkpoint.arrays)
         pool = prepare(config, reasoner) if pool is None else pool
         begun = time.monotonic()
-        learner, losses = _train(
-            run, config, pool, learner, losses, deadline, checkpoint_seconds, report
-        )
+        learner, losses = _train(run, config, pool, learner, losses, checkpoint_seconds, report)
         write_arrays(run.path / "weights.safetensors", _named(learner.weights.tower))
         write_arrays(run.path / "metrics.safetensors", {"loss": losses})
         if learner.weights.reasoner is not None:
@@ -175,8 +170,8 @@ def load(path: str | os.PathLike) -> Trained:
     run = open_run(path)
     if not run.finished:
         raise RunError(
-            f"{run.path}: got a run that stopped at step {run.step} of {run.config['steps']}, needed "
-            f"a finished one; go on with `algoscope transnar train --resume {run.path}`"
+            f"{run.path}: got a run that stopped at step {run.step} of {run.config['steps']}, "
+            f"needed a finished one; go on with `algoscope transnar train --resume {run.path}`"
         )
     config = config_from_json(run.config)
     reasoner = _reasoner_in(run, config)
@@ -223,7 +218,6 @@ def _train(
     pool: Pool,
     learner: Learner,
     losses: np.ndarray,
-    deadline: float | None,
     checkpoint_seconds: float,
     report: Callable[[Progress], None],
 ) -> tuple[Learner, np.ndarray]:
@@ -243,8 +237,7 @@ def _train(
             recent.append(loss)
             step += 1
             now = time.monotonic()
-            late = deadline is not None and now >= deadline
-            stopping = (asked.is_set() or late) and step < config.steps
+            stopping = asked.is_set() and step < config.steps
             if stopping or now - saved >= checkpoint_seconds or now - reported >= 1.0:
                 losses, recent = _with(losses, recent), []
                 reported = time.monotonic()

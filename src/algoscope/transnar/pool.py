@@ -69,8 +69,8 @@ def check_context(cells: Sequence[Cell], context: int) -> None:
     for cell in cells:
         if (most := int(cell.lengths.max())) > context:
             raise ValueError(
-                f"{cell.task} of size {cell.size}: got texts of up to {most} tokens, needed at most "
-                f"{context}, the tower's context; take smaller sizes or a longer context"
+                f"{cell.task} of size {cell.size}: got texts of up to {most} tokens, needed at "
+                f"most {context}, the tower's context; take smaller sizes or a longer context"
             )
 
 
@@ -111,7 +111,10 @@ def _bucket(shape: Shape, members, cells: Sequence[Cell], thoughts) -> Bucket:
     if thoughts is not None:
         graph = join_graphs([graph_of(thoughts[n], chosen, shape.nodes) for n, chosen in members])
     return Bucket(
-        jnp.asarray(np.concatenate(tokens)), jnp.asarray(prompt_lengths), jnp.asarray(lengths), graph
+        jnp.asarray(np.concatenate(tokens)),
+        jnp.asarray(prompt_lengths),
+        jnp.asarray(lengths),
+        graph,
     )
 
 

@@ -1,6 +1,7 @@
 """Reading: the gated cross-attention through which tokens read a reasoner's nodes and edges.
 
-For tokens T [token, width] and states G [entry, state width], entries being nodes or pairs of nodes,
+For tokens T [token, width] and states G [entry, state width], entries being nodes or pairs of
+nodes,
 
     attended = softmax((T Q)(G K)ᵀ / sqrt(part)) G V                   for nodes, and for edges
     answer   = tanh(gate) · [gelu(attended_nodes W_n) ; gelu(attended_edges W_e)] Mix
@@ -144,7 +145,11 @@ def read(
         reader.edges, x, memory.edge_keys, memory.edge_values, memory.edge_mask
     )
     answer = jnp.concatenate([of_nodes, of_edges], -1) @ reader.mix
-    return jnp.tanh(_GATE_RATE * reader.gate) * answer, node_attention, edge_attention
+    return openness(reader.gate) * answer, node_attention, edge_attention
+
+
+def openness(gate: Float[Array, "..."]) -> Float[Array, "..."]:
+    return jnp.tanh(_GATE_RATE * gate)
 
 
 def _attend(stream: Stream, x, keys, values, mask) -> tuple[Array, Array]:

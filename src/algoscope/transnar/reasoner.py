@@ -1,10 +1,10 @@
 """The reasoner (NAR): networks of several tasks with one processor, trained by `algoscope train`.
 
-On a problem it gives its *states*, which a hybrid reads, and its own answer, in text like any other.
-The states are all that its output decoders read: of each node the encoded inputs, the hidden state
-before the last step and after it; of each pair of nodes the encoded inputs and, for a Triplet-GMPNN,
-the edge's own hidden state. As in CLRS-30, it starts from the algorithm's first step and takes as many
-steps as the algorithm does, unless told otherwise.
+On a problem it gives its *states*, which a hybrid reads, and its own answer, in text like any
+other. The states are all that its output decoders read: of each node the encoded inputs, the hidden
+state before the last step and after it; of each pair of nodes the encoded inputs and, for a
+Triplet-GMPNN, the edge's own hidden state. As in CLRS-30, it starts from the algorithm's first step
+and takes as many steps as the algorithm does, unless told otherwise.
 """
 
 import dataclasses
@@ -108,9 +108,7 @@ def think(
         return list(pool.map(one, cells))
 
 
-def _think_cell(
-    reasoner: Model, cell: Cell, *, stages: int | None, own_steps: bool
-) -> Thought:
+def _think_cell(reasoner: Model, cell: Cell, *, stages: int | None, own_steps: bool) -> Thought:
     network = reasoner.network(cell.task)
     arrays = arrays_of(network, cell, own_steps)
     time = longest(cell)
@@ -151,21 +149,27 @@ def _states(network: Network, arrays: BatchArrays, time: int, stages: int | None
             states_in(network, arrays._replace(lengths=jnp.minimum(arrays.lengths, t)), t)
             for t in range(2, stages + 2)
         ]
-    nodes, edges = (jnp.stack([k[i] for k in kept], 1).astype(compute_dtype()) for i in (0, 1))
-    return nodes, edges, final[2]
+    nodes = jnp.stack([states.nodes for states in kept], 1).astype(compute_dtype())
+    edges = jnp.stack([states.edges for states in kept], 1).astype(compute_dtype())
+    return nodes, edges, final.outputs
 
 
-def states_in(network: Network, arrays: BatchArrays, time: int):
-    """States and decided outputs after each problem's last step, inside a compiled function."""
+class _Final(NamedTuple):
+    nodes: Float[Array, "sample n node_width"]
+    edges: Float[Array, "sample n n edge_width"]
+    outputs: dict[str, Array]
+    """Decided."""
+
+
+def states_in(network: Network, arrays: BatchArrays, time: int) -> _Final:
+    """What there is after each problem's last step, inside a compiled function."""
     hints = {
         name: jnp.pad(first, [(0, 0), (0, time - 1)] + [(0, 0)] * (first.ndim - 2))
         for name, first in arrays.hints.items()
     }
     run = trajectories_of(network, arrays._replace(hints=hints))
-    outputs = {
-        f.name: KINDS[f.kind].decide(run.outputs[f.name]) for f in network.at(Stage.OUTPUT)
-    }
-    return run.states.nodes, jax.vmap(Edges.dense)(run.states.edges), outputs
+    outputs = {f.name: KINDS[f.kind].decide(run.outputs[f.name]) for f in network.at(Stage.OUTPUT)}
+    return _Final(run.states.nodes, jax.vmap(Edges.dense)(run.states.edges), outputs)
 
 
 def answers(cell: Cell, outputs: dict[str, np.ndarray]) -> list[str]:
@@ -183,5 +187,3 @@ def answers(cell: Cell, outputs: dict[str, np.ndarray]) -> list[str]:
         written[feature.name] = own
     own_batch: Batch = dataclasses.replace(batch, outputs=written)
     return [text.write(own_batch, sample).answer for sample in range(len(batch))]
-
-

@@ -6,10 +6,10 @@ With x [batch, token, width], each layer is (pre-norm, causal, rotary positions)
     x += tanh(gate) · Mix [f(attention(norm(x) -> nodes)); f(attention(norm(x) -> edges))]
     x += MLP(norm(x))
 
-where the second line is the hybrid's (`reading`). Gates start at zero, so a hybrid starts as its base
-Transformer, logit for logit. The graph never attends to the text. Weights of all layers are stacked
-along a first axis and layers are a scan, so that a deep tower compiles as fast as a shallow one.
-Weights are float32; on GPUs the work is done in bfloat16, but for norms, softmax and logits.
+where the second line is the hybrid's (`reading`). Gates start at zero, so a hybrid starts as its
+base Transformer, logit for logit. The graph never attends to the text. Weights of all layers are
+stacked along a first axis and layers are a scan, so that a deep tower compiles as fast as a shallow
+one. Weights are float32; on GPUs the work is done in bfloat16, but for norms, softmax and logits.
 """
 
 from typing import Any, NamedTuple
@@ -144,8 +144,8 @@ def _through(tower: Tower, tokens, positions, graph: Graph | None, keep) -> tupl
         layers, reader, stage = now
         memory = None
         if graph is not None and reader is not None:
-            states = stage if stepwise else (graph.nodes[0], graph.edges[0])
-            memory = memory_of(reader, *states, graph.mask, tower.config.heads)
+            nodes, edges = stage if stepwise else (graph.nodes[0], graph.edges[0])
+            memory = memory_of(reader, nodes, edges, graph.mask, tower.config.heads)
         x, seen = layer(x, layers, reader, memory, rotary, attend)
         return x, keep(seen)
 
@@ -198,5 +198,3 @@ def rotate(x: Float[Array, "batch token head part"], rotary) -> Float[Array, "..
     first, second = jnp.split(x.astype(jnp.float32), 2, -1)
     turned = [first * cosine - second * sine, second * cosine + first * sine]
     return jnp.concatenate(turned, -1).astype(x.dtype)
-
-

@@ -75,7 +75,9 @@ def parse(prompt: str) -> Problem:
     asked = f"({asked})" if layout.in_parentheses else asked
     needed = f"trace | {asked}:" if traces else f"{asked}:"
     if lines[2] != needed:
-        raise PromptError(f"prompt: the last line is {short(lines[2])}, needed {needed!r} for {name}")
+        raise PromptError(
+            f"prompt: the last line is {short(lines[2])}, needed {needed!r} for {name}"
+        )
     arrays = _read_inputs(task, layout, lines[1])
     nodes = _nodes(task, layout, arrays)
     registers = {
@@ -121,7 +123,9 @@ def _numbers(text: str, axes: int, feature: Feature) -> np.ndarray:
     values = [[float(number) for number in row.split(" ")] for row in rows]
     if len({len(row) for row in values}) > 1:
         lengths = sorted({len(row) for row in values})
-        raise PromptError(f"prompt: {feature.name} has rows of lengths {lengths}, needed one length")
+        raise PromptError(
+            f"prompt: {feature.name} has rows of lengths {lengths}, needed one length"
+        )
     array = np.array(values).reshape((-1, len(values[0]))[2 - axes :] if axes else ())
     if not is_real(feature) and (array != np.round(array)).any():
         raise PromptError(f"prompt: {feature.name} is {short(text)}, needed whole numbers")
@@ -130,9 +134,7 @@ def _numbers(text: str, axes: int, feature: Feature) -> np.ndarray:
 
 def _nodes(task: Task, layout: Layout, arrays: dict[str, np.ndarray]) -> int:
     """The number of nodes, the same in all arrays; and all values within what the kinds allow."""
-    sizes = {
-        f.name: n for f in layout.inputs if written_shape(f, 2) for n in arrays[f.name].shape
-    }
+    sizes = {f.name: n for f in layout.inputs if written_shape(f, 2) for n in arrays[f.name].shape}
     if len(set(sizes.values())) > 1 or any(len(set(a.shape)) > 1 for a in arrays.values()):
         shapes = ", ".join(f"{name} {list(a.shape)}" for name, a in arrays.items() if a.ndim)
         raise PromptError(f"prompt: got arrays of the shapes {shapes}, needed one number of nodes")
