@@ -52,8 +52,8 @@ def study_of(preset: str) -> "Study":
             TransnarConfig(
                 ("bfs", "dfs"),
                 sizes=(4, 5),
-                samples=2_000,
-                steps=400,
+                samples=1_000,
+                steps=300,
                 batch=32,
                 learning_rate=2e-3,
                 warmup=50,

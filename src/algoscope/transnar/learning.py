@@ -19,7 +19,7 @@ from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.pool import Bucket, Shape, take
 from algoscope.transnar.reading import Graph
 from algoscope.transnar.reasoner import states_in
-from algoscope.transnar.tower import Tower, compute_dtype, logits
+from algoscope.transnar.tower import Tower, cast, compute_dtype, hidden, unembed
 
 _DECAY, _SQUARE_DECAY, _EPSILON = 0.9, 0.99, 1e-8
 """Adam's constants."""
@@ -86,7 +86,7 @@ def advance(
         graph = batch.graph
         if weights.reasoner is not None and batch.problems is not None:
             graph = _live_graph(weights.reasoner, program.shape, batch)
-        return loss(weights.tower, batch._replace(graph=graph), positions)
+        return loss(weights.tower, batch._replace(graph=graph), positions, program.shape.answer)
 
     value, gradient = jax.value_and_grad(objective)(learner.weights)
     if gradient.reasoner is not None:
@@ -94,17 +94,21 @@ def advance(
     return _adam(program, learner, gradient), value
 
 
-def loss(tower: Tower, batch: Bucket, positions: Int[Array, "batch token"]) -> Float[Array, ""]:
+def loss(
+    tower: Tower, batch: Bucket, positions: Int[Array, "batch token"], answer: int
+) -> Float[Array, ""]:
+    """`answer` is the number of tokens of the longest answer; logits are made for no others."""
     tokens = batch.tokens.astype(jnp.int32)
-    predicted = logits(tower, tokens, positions, batch.graph)
-    following = jnp.roll(tokens, -1, 1)
-    surprise = jax.nn.logsumexp(predicted, -1) - jnp.take_along_axis(
-        predicted, following[..., None], -1
-    ).squeeze(-1)
-    place = jnp.arange(tokens.shape[1])
-    answers = (place >= batch.prompt_lengths[:, None] - 1) & (place < batch.lengths[:, None] - 1)
-    of_each = jnp.sum(surprise * answers, 1) / (batch.lengths - batch.prompt_lengths)
-    return of_each.mean()
+    states = hidden(tower, tokens, positions, batch.graph)
+    place = batch.prompt_lengths[:, None] + jnp.arange(answer)
+    counts = place < batch.lengths[:, None]
+    place = jnp.where(counts, place, 1)
+    before = jnp.take_along_axis(states, place[..., None] - 1, 1)
+    predicted = unembed(cast(tower), before)
+    following = jnp.take_along_axis(tokens, place, 1)
+    right = jnp.take_along_axis(predicted, following[..., None], -1).squeeze(-1)
+    surprise = (jax.nn.logsumexp(predicted, -1) - right) * counts
+    return jnp.mean(jnp.sum(surprise, 1) / jnp.sum(counts, 1))
 
 
 def _live_graph(reasoner: Model, shape: Shape, batch: Bucket) -> Graph:

@@ -22,12 +22,15 @@ from algoscope.transnar.reasoner import Thought, arrays_of, longest
 from algoscope.transnar.tokenizer import PAD
 
 _LENGTHS = (32, 64, 128, 256, 384, 512, 1024, 2048, 4096, 8192)
+_ANSWERS = (48, 192, 1024, 8192)
 _NODES = (8, 16, 32, 64)
 
 
 class Shape(NamedTuple):
     tokens: int
     nodes: int
+    answer: int = 0
+    """Tokens of the longest answer, rounded up."""
     task: str = ""
     """Where the reasoner learns too: the task of all problems, and the steps it takes on them."""
     time: int = 0
@@ -65,6 +68,11 @@ def padded_nodes(nodes: int) -> int:
     return next(n for n in _NODES if n >= nodes)
 
 
+def _longest_answer(cell: Cell) -> int:
+    longest = int((cell.lengths - cell.prompt_lengths).max())
+    return next(length for length in _ANSWERS if length >= longest)
+
+
 def check_context(cells: Sequence[Cell], context: int) -> None:
     for cell in cells:
         if (most := int(cell.lengths.max())) > context:
@@ -82,7 +90,7 @@ def make_buckets(
     for number, cell in enumerate(cells):
         lengths = np.array([padded_length(int(length)) for length in cell.lengths])
         for length in np.unique(lengths):
-            shape = Shape(int(length), padded_nodes(cell.nodes))
+            shape = Shape(int(length), padded_nodes(cell.nodes), _longest_answer(cell))
             members.setdefault(shape, []).append((number, np.flatnonzero(lengths == length)))
     return {shape: _bucket(shape, members[shape], cells, thoughts) for shape in sorted(members)}
 
@@ -91,7 +99,13 @@ def make_live_buckets(cells: Sequence[Cell], reasoner: Model) -> dict[Shape, Buc
     """A bucket for each cell, with problems instead of states."""
     buckets = {}
     for cell in cells:
-        shape = Shape(padded_length(int(cell.lengths.max())), cell.nodes, cell.task, longest(cell))
+        shape = Shape(
+            padded_length(int(cell.lengths.max())),
+            cell.nodes,
+            _longest_answer(cell),
+            cell.task,
+            longest(cell),
+        )
         arrays = jax.tree.map(jnp.asarray, arrays_of(reasoner.network(cell.task), cell))
         everything = [(0, np.arange(cell.samples))]
         buckets[shape] = _bucket(shape, everything, [cell], None)._replace(problems=arrays)

@@ -116,6 +116,16 @@ def logits(
     graph: Graph | None = None,
 ) -> Float[Array, "batch token vocabulary"]:
     """Of the token that follows each token."""
+    return unembed(cast(tower), hidden(tower, tokens, positions, graph))
+
+
+def hidden(
+    tower: Tower,
+    tokens: Int[Array, "batch token"],
+    positions: Int[Array, "batch token"],
+    graph: Graph | None = None,
+) -> Float[Array, "batch token width"]:
+    """The residual stream after the last layer."""
     return _through(tower, tokens, positions, graph, lambda seen: None)[0]
 
 
@@ -126,7 +136,8 @@ def observe(
     graph: Graph | None = None,
 ) -> tuple[Float[Array, "batch token vocabulary"], Seen]:
     """The logits and what each layer saw, with a first axis of layers."""
-    return _through(tower, tokens, positions, graph, lambda seen: seen)
+    x, seen = _through(tower, tokens, positions, graph, lambda seen: seen)
+    return unembed(cast(tower), x), seen
 
 
 def _through(tower: Tower, tokens, positions, graph: Graph | None, keep) -> tuple[Array, Any]:
@@ -150,8 +161,7 @@ def _through(tower: Tower, tokens, positions, graph: Graph | None, keep) -> tupl
         return x, keep(seen)
 
     stages = (graph.nodes, graph.edges) if graph is not None and stepwise else None
-    x, kept = jax.lax.scan(one, tower.embedding[tokens], (tower.layers, tower.reader, stages))
-    return unembed(tower, x), kept
+    return jax.lax.scan(one, tower.embedding[tokens], (tower.layers, tower.reader, stages))
 
 
 def layer(x, own: Layers, reader: Reader | None, memory, rotary, attend) -> tuple[Array, Seen]:
