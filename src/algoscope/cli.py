@@ -16,6 +16,7 @@ import tyro
 from algoscope.verbs.gap import Gap
 from algoscope.verbs.llm import Llm
 from algoscope.verbs.printing import print_table
+from algoscope.verbs.report import Demo, Report, View
 from algoscope.verbs.reproduce import Reproduce
 from algoscope.verbs.runs import Runs
 from algoscope.verbs.train import Train
@@ -296,8 +297,11 @@ def main() -> None:
             "compile": Compile,
             "verify": Verify,
             "draw": Draw,
+            "demo": Demo,
             "gap": Gap,
             "train": Train,
+            "report": Report,
+            "view": View,
             "runs": Runs,
             "llm": Llm,
             "transnar": Transnar,

@@ -41,8 +41,9 @@ def test_navigate_prints_tables_and_writes_a_folder_with_a_page(algoscope, folde
     assert study["check"]["attention"] < 1e-5
     page = (out / "page.html").read_text()
     assert page.count("<svg") == 5
-    for outside in ("src=", "<script", "@import", "<link"):
+    for outside in ("src=", "@import", 'http-equiv="refresh'):
         assert outside not in page
+    assert "default-src &#x27;none&#x27;" in page, "no request is allowed"
     assert {p.name for p in out.iterdir()} == {"study.json", "page.html", "recordings.safetensors"}
     with pytest.raises(SystemExit, match="which exists"):
         algoscope(*command.split())

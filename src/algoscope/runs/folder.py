@@ -68,6 +68,11 @@ class Run:
         return self.description["config"]
 
     @property
+    def options(self) -> dict[str, Any]:
+        """The configuration by dotted names, such as network.width."""
+        return _flat(self.config)
+
+    @property
     def finished(self) -> bool:
         return self.description["state"] == "finished"
 
@@ -261,6 +266,14 @@ def _describe(run: Run, **changes: Any) -> Run:
     description = run.description | changes
     write_bytes(run.path / _DESCRIPTION, json.dumps(description, indent=2).encode())
     return dataclasses.replace(run, description=description)
+
+
+def _flat(tree: Mapping[str, Any], start: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in tree.items():
+        inside = isinstance(value, dict)
+        flat |= _flat(value, f"{start}{name}.") if inside else {start + name: value}
+    return flat
 
 
 def _weights_name(seed: int) -> str:
