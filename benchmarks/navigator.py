@@ -15,7 +15,7 @@ from algoscope.llm import navigator
 from algoscope.llm.behaviour import behaviour
 from algoscope.llm.observe import observe
 from algoscope.llm.subjects import subject
-from algoscope.llm.vocabulary import word_tokenizer
+from algoscope.llm.vocabulary import form_tokenizer
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     given = vars(parser.parse_args())
     out, every, count = (given.pop(name) for name in ("out", "every", "items"))
     config = navigator.NavigatorConfig(**given)
-    history, tokenizer = [], word_tokenizer()
+    history, tokenizer = [], form_tokenizer(navigator.FORM)
 
     def report(progress, model):
         history.append(progress)

@@ -82,7 +82,7 @@ def examine(subject: Subject) -> tuple[Subject, dict]:
 
 def judge_all(folder: pathlib.Path, out: pathlib.Path, processes: int) -> None:
     found = json.loads(out.read_text()) if out.exists() else {"runs": {}, "subjects": {}}
-    trained = runs.list_runs(folder)
+    trained = [run for run in runs.list_runs(folder) if run.finished]
     for run in trained:
         found["runs"][run.path.name] = {"config": run.config, "test": run.results["test"]}
     wanted = [subject for run in trained for subject in subjects(run)]

@@ -34,7 +34,6 @@ import numpy as np
 from algoscope import networks, programs
 from algoscope.measures.evidence import Evidence, gather
 from algoscope.measures.examination import examination
-from algoscope.measures.external import share_without_worst
 from algoscope.measures.problems import part
 from algoscope.measures.verdict import (
     FAILS,
@@ -168,9 +167,6 @@ def summary(evidence: Evidence) -> dict:
     return {
         **tested(evidence),
         "accuracy": evidence.accuracy,
-        "moves_without_worst": {
-            n: share_without_worst(e.moves_per_sample) for n, e in evidence.external.items()
-        },
         "eq25": {n: e.eq25 for n, e in evidence.external.items()},
         "eq24": evidence.nearest.eq24,
         "nearest": evidence.nearest.reference,

@@ -17,8 +17,10 @@ from algoscope.verbs.gap import Gap
 from algoscope.verbs.llm import Llm
 from algoscope.verbs.printing import print_table
 from algoscope.verbs.report import Demo, Report, View
+from algoscope.verbs.reproduce import Reproduce
 from algoscope.verbs.runs import Runs
 from algoscope.verbs.train import Train
+from algoscope.verbs.transnar import Transnar
 
 if TYPE_CHECKING:
     from algoscope.tasks import Batch
@@ -302,6 +304,8 @@ def main() -> None:
             "view": View,
             "runs": Runs,
             "llm": Llm,
+            "transnar": Transnar,
+            "reproduce": Reproduce,
         },
         description="Does this model run the algorithm, or a shortcut?",
     )

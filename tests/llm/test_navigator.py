@@ -11,7 +11,7 @@ from algoscope.llm import load, navigator
 from algoscope.llm.behaviour import behaviour
 from algoscope.llm.observe import observe
 from algoscope.llm.prompts import navigation
-from algoscope.llm.vocabulary import word_tokenizer
+from algoscope.llm.vocabulary import form_tokenizer
 
 TINY = navigator.NavigatorConfig(layers=3, width=16, heads=2, sizes=(3,), depths=(1,), batch=4,
                                  questions=3, hops=1, steps=6)  # fmt: skip
@@ -26,25 +26,24 @@ def _questions(tokenizer, texts, row):
 
 
 def test_training_texts_are_prompts_with_right_answers():
-    tokenizer = word_tokenizer()
+    tokenizer = form_tokenizer(navigator.FORM)
     config = navigator.NavigatorConfig(batch=8, questions=6, hops=3)
     texts = navigator.Writer(tokenizer).batch(config, np.random.default_rng(0))
     assert texts.ancestors.shape == (4, 8, 6)
     for row in range(8):
         for number, text in _questions(tokenizer, texts, row):
             parent = {b: a for a, b in re.findall(r"(\w) > (\w) \.", text)}
-            goal = re.search(r"to (\w) (?:from|\.)", text)[1]
+            goal = re.search(r"to (\w) from", text)[1]
             chain = [goal]
             while chain[-1] in parent:
                 chain.append(parent[chain[-1]])
+            source = re.search(r"from (\w) \? Answer Yes or No \. Answer :$", text)[1]
             answer = tokenizer.decode(texts.answers[row, number])
-            if number % 2:
-                assert answer == chain[-1]
-            else:
-                source = re.search(r"from (\w) \? Answer Yes or No \. Answer :$", text)[1]
-                assert answer == ("Yes" if chain[-1] == source else "No")
+            assert answer == ("Yes" if chain[-1] == source else "No")
             named = [tokenizer.decode(texts.ancestors[hop, row, number]) for hop in range(4)]
             assert named == (chain + 3 * chain[-1:])[:4]
+        for head, tail in zip(texts.heads, texts.tails[row], strict=True):
+            assert parent[tokenizer.decode(texts.ids[row, head])] == tokenizer.decode(tail)
 
 
 def test_goals_are_of_every_depth_and_truth_alike():
@@ -54,13 +53,13 @@ def test_goals_are_of_every_depth_and_truth_alike():
     goals = navigator._goals(depths, config, rng)
     of = np.take_along_axis(depths, goals, 1)[depths.max(1) >= 3]
     assert np.bincount(of.ravel(), minlength=4)[1:] / of.size == pytest.approx(1 / 3, abs=0.03)
-    texts = navigator.Writer(word_tokenizer()).batch(config, rng)
-    yes = word_tokenizer().get_vocab()["Yes"]
-    assert (texts.answers[:, ::2] == yes).mean() == pytest.approx(0.5, abs=0.03)
+    texts = navigator.Writer(form_tokenizer(navigator.FORM)).batch(config, rng)
+    yes = form_tokenizer(navigator.FORM).get_vocab()["Yes"]
+    assert (texts.answers == yes).mean() == pytest.approx(0.5, abs=0.03)
 
 
 def test_a_question_of_a_text_is_a_prompt():
-    tokenizer = word_tokenizer()
+    tokenizer = form_tokenizer(navigator.FORM)
     config = navigator.NavigatorConfig(batch=1, questions=2, sizes=(3,), depths=(1,))
     texts = navigator.Writer(tokenizer).batch(config, np.random.default_rng(0))
     text = tokenizer.decode(texts.ids[0, np.flatnonzero(texts.sees[texts.ends[0]])])
@@ -90,7 +89,7 @@ def test_training_repeats_and_its_model_loads(tmp_path):
 
 def test_questions_are_learned_as_they_are_asked():
     """The answer to a question among others is the model's answer to the prompt alone."""
-    tokenizer = word_tokenizer()
+    tokenizer = form_tokenizer(navigator.FORM)
     model = navigator.build(TINY, tokenizer).eval()
     texts = navigator.Writer(tokenizer).batch(TINY, np.random.default_rng(0))
     with torch.inference_mode():
@@ -107,12 +106,13 @@ def test_questions_are_learned_as_they_are_asked():
 
 
 def test_hops_are_what_is_learned():
-    """With hops, the loss is that of the answers and the mean over hops of naming ancestors."""
-    tokenizer = word_tokenizer()
+    """With hops, the loss is that of the answers, of ancestors by layer, and of tails of edges."""
+    tokenizer = form_tokenizer(navigator.FORM)
     model = navigator.build(TINY, tokenizer)
     texts = navigator.Writer(tokenizer).batch(TINY, np.random.default_rng(0))
-    loss, right = navigator._loss(model, texts, TINY)
-    assert right.shape == (4, 3)
+    readout = torch.nn.Linear(TINY.width, len(tokenizer))
+    loss, shares = navigator._loss(model, readout, texts, TINY)
+    assert shares.shape == (2,)
     with torch.no_grad():
         hidden = model.model(
             input_ids=torch.from_numpy(texts.ids),
@@ -120,15 +120,19 @@ def test_hops_are_what_is_learned():
             position_ids=torch.from_numpy(texts.positions)[None],
             output_hidden_states=True,
         ).hidden_states
-        states = [hidden[-1], *(model.model.norm(hidden[layer]) for layer in (1, 2))]
-        wanted = [texts.answers, *texts.ancestors]
-        parts = [
-            torch.nn.functional.cross_entropy(
-                model.lm_head(state[:, texts.ends]).flatten(0, 1), torch.from_numpy(of).flatten()
+        first, second = (model.model.norm(hidden[layer]) for layer in (1, 2))
+
+        def entropy(logits, at, tokens):
+            return torch.nn.functional.cross_entropy(
+                logits[:, at].flatten(0, 1), torch.from_numpy(tokens).flatten()
             )
-            for state, of in zip(states, wanted, strict=True)
+
+        named = [
+            entropy(model.lm_head(state), texts.ends, tokens)
+            for state, tokens in zip((first, second), texts.ancestors, strict=True)
         ]
-    expected = parts[0] + (parts[1] + parts[2]) / 2
+        expected = entropy(model.lm_head(hidden[-1]), texts.ends, texts.answers)
+        expected += sum(named) / 2 + entropy(readout(first), texts.heads, texts.tails)
     assert torch.allclose(loss.detach(), expected, rtol=1e-4)
 
 

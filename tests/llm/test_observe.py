@@ -12,7 +12,7 @@ from algoscope.llm.behaviour import behaviour
 from algoscope.llm.observe import answer_tokens, observe, places, recording
 from algoscope.llm.prompts import from_text, navigation
 from algoscope.llm.subjects import subject
-from algoscope.llm.vocabulary import word_tokenizer
+from algoscope.llm.vocabulary import form_tokenizer, word_tokenizer
 
 
 def _byte_tokenizer(merges):
@@ -73,6 +73,14 @@ def test_a_question_without_the_goal_is_refused(llama):
     lost = dataclasses.replace(item, mentions=tuple(m for m in item.mentions if m.node != 3))
     with pytest.raises(ValueError, match="needed at least one of every node"):
         places(llama, lost)
+
+
+def test_names_that_the_tokenizer_does_not_know_are_refused():
+    letters = form_tokenizer("letters")
+    made = subject((tiny_llama(letters), letters), "letters")
+    observe(made, navigation(2, form="letters"))
+    with pytest.raises(ValueError, match=r"letters has no word for, needed another surface form"):
+        observe(made, navigation(2, form="rooms"))
 
 
 def test_node_attention_sums_what_the_tokens_get(llama):

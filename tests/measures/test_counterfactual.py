@@ -84,4 +84,4 @@ def test_what_cannot_be_changed_is_refused_with_what_can(graphs):
     with pytest.raises(ValueError, match="no numbers to change by a hair"):
         counterfactual.flips(graphs, seed=0)
     with pytest.raises(ValueError, match=r"needed one whose problems have edges \(A\) or keys"):
-        counterfactual.changes(tasks.sample("graham_scan", 5, 2), seed=0)
+        counterfactual.changes(tasks.sample("segments_intersect", 4, 2), seed=0)

@@ -1,6 +1,9 @@
 """Compiled, trained, untrained: probes and counterfactuals put them in this order."""
 
+import itertools
+
 import jax
+import numpy as np
 import optax
 import pytest
 
@@ -8,6 +11,7 @@ from algoscope import networks, programs, tasks
 from algoscope.measures import counterfactual
 from algoscope.measures.nulls import untrained
 from algoscope.measures.probes import mean_score, probe_scores
+from algoscope.measures.problems import joined, part
 from algoscope.programs.compiler import compile_program
 
 STEPS = 250
@@ -42,16 +46,18 @@ def subjects():
 def test_probes_and_counterfactuals_are_in_order(subjects):
     plain, other = (tasks.sample("bfs", 8, 32, seed) for seed in (1, 2))
     used, unused = counterfactual.changes(plain, seed=0)
+    batches = [plain, other, used.before, used.after, unused.before, unused.after]
+    everything = joined(batches)
+    ends = np.cumsum([0, *map(len, batches)])
+    places = [slice(start, end) for start, end in itertools.pairwise(ends)]
     probes, effects = {}, {}
     for name, network in subjects.items():
-        recordings = [networks.run(network, batch) for batch in (plain, other)]
-        pairs = list(zip(recordings, (plain, other), strict=True))
-        probes[name] = mean_score(probe_scores(pairs[0], pairs[1], pairs[1])).same_size
-        runs = (
-            (c, networks.run(network, c.before), networks.run(network, c.after))
-            for c in (used, unused)
-        )
-        effects[name] = counterfactual.response(*runs).effect
+        whole = networks.run(network, everything)
+        recordings = [jax.tree.map(lambda array, at=at: array[at], whole) for at in places]
+        mine, fresh = ((recordings[k], part(everything, places[k])) for k in (0, 1))
+        probes[name] = mean_score(probe_scores(mine, fresh, fresh)).same_size
+        response = counterfactual.response((used, *recordings[2:4]), (unused, *recordings[4:]))
+        effects[name] = response.effect
     assert probes["compiled"] > 0.9
     assert effects["compiled"] == 1
     assert probes["compiled"] > probes["trained"] > probes["untrained"]

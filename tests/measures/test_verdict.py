@@ -5,13 +5,18 @@ import json
 import math
 import pathlib
 
+import jax
 import numpy as np
 import pytest
 from measures.conftest import interpreted
 
-from algoscope import measures, networks, tasks
+from algoscope import measures, networks, programs, tasks
 from algoscope.measures import summary
-from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide
+from algoscope.measures.evidence import gather
+from algoscope.measures.examination import examination
+from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide, tested
+from algoscope.programs.interpreter import interpret
+from algoscope.programs.reading import rewritten
 
 RIGHT = {"small": 1.0, "large": 1.0}
 PERFECT = dict.fromkeys(THRESHOLDS, 1.0)
@@ -30,7 +35,7 @@ def test_wrong_answers_at_both_sizes_fail_whatever_else_is_right():
 def test_the_documentation_has_the_thresholds():
     """Rows of a table: | moves small, large, deep | … | .98 | .95 |"""
     text = (pathlib.Path(__file__).parents[2] / "docs" / "verdict.md").read_text()
-    section = text.partition("## The ten numbers")[2].partition("\n## ")[0]
+    section = text.partition("## The twelve numbers")[2].partition("\n## ")[0]
     cells = [line.strip("|").split("|") for line in section.splitlines() if line[:1] == "|"][2:]
     written = {}
     for label, _, *numbers in cells:
@@ -79,6 +84,22 @@ def test_known_mechanisms_of_bfs(name, word):
 )
 def test_known_mechanisms_of_a_task_without_edges(name, word):
     assert measures.judge(interpreted(name), "minimum").word == word
+
+
+def test_sparse_graphs_show_what_happens_after_the_first_tree():
+    """Depth-first search that goes on with the last unvisited node instead of the first."""
+    program = rewritten(
+        "dfs_highest_root",
+        programs.get("dfs"),
+        {"low = minimum": "low = maximum", "N * (low.idx - idx)": "N * (idx - low.idx)"},
+    )
+    exam = examination("dfs", 0, small_count=6, large_count=1)
+    evidence = gather(lambda batch: jax.tree.map(np.asarray, interpret(program, batch)), exam)
+    numbers = tested(evidence)
+    assert {numbers[f"moves_{place}"] for place in ("small", "large", "deep")} == {1.0}
+    word, reasons = decide(evidence.accuracy, numbers)
+    assert word == "shortcut"
+    assert reasons[0].startswith("moves_sparse")
 
 
 def test_the_nearest_reference_is_named_and_the_class_is_at_distance_zero():

@@ -2,13 +2,12 @@
 
 It reads prompts of `prompts.navigation` in the form `letters`. A training text is one maze and
 several questions about it, each of which sees the maze but not the other questions, so that each
-is learned as it will be asked. Half are answered Yes or No, half by the node at which the way to
-the goal begins, wherever that is: naming nodes teaches to look up edges, long before a Yes or No
-gives anything away.
+is learned as it will be asked.
 
-With `hops`, what happens inside is taught as well: after layer 1 + k the last token has to name
-the node k steps back from the goal. Such a
-navigator searches backward by construction; one without `hops` searches as it likes.
+Answers alone teach nothing: eight thousand batches of them left Yes and No at chance. So what
+happens inside is taught as well, a step a layer: after the first layer the end of an edge knows
+where the edge comes from, and the last token knows the goal; after layer 1 + k the last token
+knows the node k steps back from the goal. Such a navigator searches backward by construction.
 """
 
 import dataclasses
@@ -24,28 +23,27 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from algoscope.llm.forms import FORMS
 from algoscope.llm.prompts import navigation
-from algoscope.llm.vocabulary import PADDING, word_tokenizer
+from algoscope.llm.vocabulary import PADDING, form_tokenizer
 
 FORM = "letters"
-_FIRST = "Name the first node on the way to {goal}."
 _BRANCHING = 2
 
 
 @dataclasses.dataclass(frozen=True)
 class NavigatorConfig:
     layers: int = 6
-    width: int = 128
-    heads: int = 4
-    sizes: tuple[int, ...] = (4, 5, 6, 7)
+    width: int = 64
+    heads: int = 2
+    sizes: tuple[int, ...] = (3, 4, 5, 6, 7)
     """Nodes of one component of the mazes that are learned."""
     depths: tuple[int, ...] = (1, 2, 3)
-    questions: int = 12
+    questions: int = 4
     """Questions about each maze."""
-    hops: int = 0
+    hops: int = 3
     """Steps back from the goal that are taught, a layer each; 0 teaches answers alone."""
-    batch: int = 64
-    steps: int = 6000
-    rate: float = 1e-3
+    batch: int = 128
+    steps: int = 4000
+    rate: float = 2e-3
     seed: int = 0
     device: str = "cpu"
     threads: int = 1
@@ -67,28 +65,36 @@ class Progress(NamedTuple):
     loss: float
     accuracy: float
     """Share of right Yes and No on the texts since the last report, before learning from them."""
-    named: float
-    """The same for questions that are answered by a node."""
+    hops: float
+    """The same for the node after the last hop; 0 without hops."""
     seconds: float
 
 
 def build(config: NavigatorConfig, tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
+    """Keys begin as queries, so that equal words attend to each other from the start: a name is
+    then looked up after some hundred steps, which takes thousands otherwise."""
     torch.manual_seed(config.seed)
-    return LlamaForCausalLM(
+    model = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=len(tokenizer),
             hidden_size=config.width,
-            intermediate_size=4 * config.width,
+            intermediate_size=2 * config.width,
             num_hidden_layers=config.layers,
             num_attention_heads=config.heads,
             num_key_value_heads=config.heads,
             max_position_embeddings=512,
+            initializer_range=0.06,
             tie_word_embeddings=True,
             pad_token_id=tokenizer.get_vocab()[PADDING],
             bos_token_id=None,
             eos_token_id=None,
         )
     )
+    weights = model.state_dict()
+    for name, values in weights.items():
+        if "q_proj" in name:
+            weights[name.replace("q_proj", "k_proj")].copy_(values)
+    return model
 
 
 def train(
@@ -97,61 +103,66 @@ def train(
     every: int = 100,
 ) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast, list[Progress]]:
     torch.set_num_threads(config.threads)
-    tokenizer = word_tokenizer()
+    tokenizer = form_tokenizer(FORM)
     model, writer = build(config, tokenizer), Writer(tokenizer)
-    model.to(device=torch.device(config.device))  # pyright: ignore[reportCallIssue]
-    optimiser = torch.optim.AdamW(model.parameters(), config.rate, betas=(0.9, 0.98))
+    readout = torch.nn.Linear(config.width, len(tokenizer))
+    for part in (model, readout):
+        part.to(device=torch.device(config.device))  # pyright: ignore[reportCallIssue]
+    learned = [*model.parameters(), *readout.parameters()]
+    optimiser = torch.optim.AdamW(learned, config.rate, betas=(0.9, 0.98))
     history, started = [], time.perf_counter()
-    right, asked = _counts(config), _counts(config)
+    right, counted = torch.zeros(2, device=config.device), 0
     for step in range(config.steps):
         texts = writer.batch(config, np.random.default_rng([config.seed, 1, step]))
         for group in optimiser.param_groups:
             group["lr"] = config.rate * _schedule(step, config.steps)
-        loss, correct = _loss(model, texts, config)
+        loss, shares = _loss(model, readout, texts, config)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(learned, 1.0)
         optimiser.step()
-        right += torch.stack([correct[:, ::2].sum(), correct[:, 1::2].sum()])
-        asked += torch.tensor([correct[:, ::2].numel(), correct[:, 1::2].numel()]).to(asked)
+        right, counted = right + shares, counted + 1
         if (step + 1) % every == 0 or step + 1 == config.steps:
             seconds = time.perf_counter() - started
-            accuracy, named = (right / asked.clamp(min=1)).tolist()
-            history.append(Progress(step + 1, loss.item(), accuracy, named, seconds))
-            right, asked = _counts(config), _counts(config)
+            answers, hops = (right / counted).tolist()
+            history.append(Progress(step + 1, loss.item(), answers, hops, seconds))
+            right, counted = torch.zeros(2, device=config.device), 0
             report(history[-1], model)
     model.to(device=torch.device("cpu"))  # pyright: ignore[reportCallIssue]
     return model.eval(), tokenizer, history
 
 
-def _counts(config: NavigatorConfig) -> torch.Tensor:
-    return torch.zeros(2, device=config.device)
+def _loss(
+    model: Any, readout: torch.nn.Linear, texts: "Texts", config: NavigatorConfig
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean cross-entropy of the answers and, with hops, of naming their nodes (by the model's own
+    unembedding) and the tails of edges (by a readout of their own, which leaves heads what they
+    are); and the shares of right answers and of right last hops: [2]."""
+    given = {name: torch.from_numpy(of).to(config.device) for name, of in texts._asdict().items()}
+    out = model.model(
+        input_ids=given["ids"],
+        attention_mask=given["sees"][None, None],
+        position_ids=given["positions"][None],
+        use_cache=False,
+        output_hidden_states=config.hops > 0,
+    )
+    logits = model.lm_head(out.last_hidden_state[:, given["ends"]])
+    loss, right = _score(logits, given["answers"])
+    last = torch.zeros_like(right)
+    if config.hops:
+        for hop, nodes in enumerate(given["ancestors"]):
+            state = model.model.norm(out.hidden_states[1 + hop][:, given["ends"]])
+            of_hop, last = _score(model.lm_head(state), nodes)
+            loss = loss + of_hop / (config.hops + 1)
+        state = model.model.norm(out.hidden_states[1][:, given["heads"]])
+        loss = loss + _score(readout(state), given["tails"])[0]
+    return loss, torch.stack([right, last])
 
 
-def _loss(model: Any, texts: "Texts", config: NavigatorConfig) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean cross-entropy of the answers, plus that of the hops; which answers are right."""
-    device = config.device
-    with torch.autocast("cuda", torch.bfloat16, enabled=device.startswith("cuda")):
-        out = model.model(
-            input_ids=torch.from_numpy(texts.ids).to(device),
-            attention_mask=torch.from_numpy(texts.sees).to(device)[None, None],
-            position_ids=torch.from_numpy(texts.positions).to(device)[None],
-            use_cache=False,
-            output_hidden_states=config.hops > 0,
-        )
-        ends = torch.from_numpy(texts.ends).to(device)
-        logits = model.lm_head(out.last_hidden_state[:, ends])
-        answers = torch.from_numpy(texts.answers).to(device)
-        loss = _cross_entropy(logits, answers)
-        for hop in range(config.hops + 1 if config.hops else 0):
-            state = model.model.norm(out.hidden_states[1 + hop][:, ends])
-            named = torch.from_numpy(texts.ancestors[hop]).to(device)
-            loss = loss + _cross_entropy(model.lm_head(state), named) / (config.hops + 1)
-    return loss, logits.detach().argmax(-1) == answers
-
-
-def _cross_entropy(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), tokens.flatten())
+def _score(logits: torch.Tensor, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean cross-entropy, and the share of tokens that are the likeliest."""
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten())
+    return loss, (logits.detach().argmax(-1) == tokens).float().mean()
 
 
 def _schedule(step: int, steps: int) -> float:
@@ -172,10 +183,14 @@ class Texts(NamedTuple):
     ends: np.ndarray
     """The last token of each question: [question]."""
     answers: np.ndarray
-    """The token after it: [text, question]; Yes, No or a node in turn."""
+    """The token after it, Yes or No: [text, question]."""
     ancestors: np.ndarray
     """The names of the nodes so many steps back from the goal, at most to where the way begins:
     [hop, text, question]."""
+    heads: np.ndarray
+    """The tokens at which edges end: [edge]."""
+    tails: np.ndarray
+    """The names of the nodes from which these edges lead: [text, edge]."""
 
 
 class Writer:
@@ -193,7 +208,7 @@ class Writer:
         self.first, self.second = ids["A"], ids["B"]
         self.yes, self.no = ids["Yes"], ids["No"]
         self.intro, self.edge = encode(form.intro), encode(form.one_way)
-        self.asked = tuple(encode(f"{text} Answer:") for text in (form.reach, _FIRST))
+        self.asked = encode(f"{form.reach} Answer:")
 
     def batch(self, config: NavigatorConfig, rng: np.random.Generator) -> Texts:
         """Mazes of one size, goals of the depths given, as many reachable as not."""
@@ -211,14 +226,19 @@ class Writer:
         goals = _goals(depths, config, rng)
         copies = size * (rng.random(goals.shape) < 0.5)
         ancestors = [goals]
-        for _ in range(max(config.hops, size)):
+        for _ in range(config.hops):
             ancestors.append(parents[rows, ancestors[-1]])
         named = np.stack([names[rows, found + copies] for found in ancestors])
-        verdicts = np.where(copies > 0, self.no, self.yes)
-        answers = np.where(np.arange(config.questions) % 2, named[-1], verdicts)
-        for number in range(config.questions):
-            parts.append(self._fill(self.asked[number % 2], named[0, :, number], names[:, 0]))
-        return Texts(np.concatenate(parts, 1), *_layout(parts), answers, named[: config.hops + 1])
+        parts += [self._fill(self.asked, of, names[:, 0]) for of in named[0].T]
+        heads = len(self.intro) + np.flatnonzero(np.tile(self.edge, order.shape[1]) == self.second)
+        return Texts(
+            np.concatenate(parts, 1),
+            *_layout(parts),
+            np.where(copies > 0, self.no, self.yes),
+            named,
+            heads,
+            names[rows, senders],
+        )
 
     def _fill(self, tokens: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """[…, token]: the tokens with the names of A and B replaced."""

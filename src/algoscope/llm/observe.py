@@ -73,6 +73,13 @@ class Observation:
 def places(subject: Subject, item: Item) -> Places:
     encoded = subject.encode(item.prompt)
     tokens = [_tokens(encoded, m.start, m.end, item.names[m.node]) for m in item.mentions]
+    unknown = subject.tokenizer.unk_token_id
+    for mention, of in zip(item.mentions, tokens, strict=True):
+        if unknown is not None and unknown in (encoded.ids[token] for token in of):
+            raise ValueError(
+                f"tokenizer: got {item.names[mention.node]!r}, which {subject.name} has no word "
+                f"for, needed another surface form (form=, --form) than {item.form}"
+            )
     membership = np.zeros((item.nodes, len(encoded.ids)))
     ends: list[list[int]] = [[] for _ in range(item.nodes)]
     for mention, of in zip(item.mentions, tokens, strict=True):

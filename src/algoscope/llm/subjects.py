@@ -158,9 +158,8 @@ def load(
         where = str(source)
     try:
         tokenizer = AutoTokenizer.from_pretrained(where, **options)
-        model, info = AutoModelForCausalLM.from_pretrained(
-            where, dtype=dtype, output_loading_info=True, **options
-        )
+        options |= {"dtype": dtype, "output_loading_info": True}
+        loaded: Any = AutoModelForCausalLM.from_pretrained(where, **options)
     except (struct.error, UnicodeDecodeError, OverflowError) as error:
         raise ValueError(f"model: got {path}, which cannot be read as GGUF: {error}") from error
     except OSError as error:
@@ -170,6 +169,7 @@ def load(
             f"model: got {source}, which is neither a folder, nor a GGUF file, nor a model in the "
             "local cache; give download=True (--download) to ask the hub for it"
         ) from error
+    model, info = loaded
     if info["missing_keys"]:
         missing = sorted(info["missing_keys"])
         raise ValueError(

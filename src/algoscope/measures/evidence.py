@@ -8,7 +8,7 @@ import numpy as np
 
 from algoscope import networks
 from algoscope.measures import counterfactual
-from algoscope.measures.examination import Examination
+from algoscope.measures.examination import OTHER_GRAPHS, Examination
 from algoscope.measures.external import External, external_faithfulness
 from algoscope.measures.interchange import Interchange, Run, interchange
 from algoscope.measures.internal import (
@@ -45,7 +45,7 @@ class Evidence(NamedTuple):
     """Everything that was measured. NaN and None: does not apply to the task or the subject."""
 
     accuracy: dict[str, float]
-    """dm-clrs's score of the answers: small, large, deep."""
+    """dm-clrs's score of the answers: small, large, deep, sparse."""
     external: dict[str, External]
     """Likewise, of the trace; empty for a subject that predicts none."""
     internal: list[InternalGap]
@@ -54,7 +54,7 @@ class Evidence(NamedTuple):
     """By null (uniform, permuted, untrained, wrong) each measure over decisive rows, against the
     nearest reference, on the scale 0 = null, 1 = reference."""
     reads: dict[str, float]
-    """Small, large, deep: the share of decisive rows in which some head reads what the reference
+    """Likewise: the share of decisive rows in which some head reads what the reference
     does, best of the class, on the scale 0 = every head reads any neighbour, 1 = reference."""
     probes: ProbeScores
     untrained_probes: ProbeScores
@@ -74,8 +74,7 @@ def gather(subject: Subject, exam: Examination) -> Evidence:
     for recording, reference in zip((small, large), first, strict=True):
         check_comparable(recording, reference)
     places = {"small": _Place.of(exam, small, "plain"), "large": _Place.all(exam, large)}
-    if "deep" in exam.parts:
-        places["deep"] = _Place.of(exam, small, "deep")
+    places |= {n: _Place.of(exam, small, n) for n in OTHER_GRAPHS if n in exam.parts}
     plain = places["small"]
     gaps = [internal_gap(plain.recording, r, unsettled(plain.batch)) for r in plain.references]
     closest = next(r for r in plain.references if r.name == nearest(gaps).reference)

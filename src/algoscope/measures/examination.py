@@ -1,9 +1,9 @@
 """The problems on which a subject is examined: one batch of small and one of large problems.
 
 Small problems come in parts: plain ones as CLRS-30 draws them, the same changed (`counterfactual`),
-their partners (`interchange`), and *deep* ones, long narrow grids, on which a search takes many
-more steps than on the dense graphs of training. All parts are one batch, so that a subject runs
-twice.
+their partners (`interchange`), *deep* ones, long narrow grids, on which a search takes many more
+steps than on the dense graphs of training, and *sparse* ones, whose graphs fall apart. All parts
+are one batch, so that a subject runs twice.
 """
 
 import dataclasses
@@ -20,8 +20,12 @@ from algoscope.measures.references import Reference, exact_programs, reference_c
 from algoscope.tasks import Batch
 
 SMALL, LARGE = 16, 64
-_DEEP = {"family": "grid", "columns": 2}
-_DEEP_WEIGHTS = {"low": 0.0, "high": 0.5}
+OTHER_GRAPHS = {
+    "deep": {"family": "grid", "columns": 2},
+    "sparse": {"family": "erdos_renyi", "p": (0.1, 0.2, 0.3, 0.4)},
+}
+"""Parts that are drawn otherwise than CLRS-30 does, with options of the task."""
+_WEIGHTS = {"low": 0.0, "high": 0.5}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -29,7 +33,8 @@ class Examination:
     small: Batch
     large: Batch
     parts: dict[str, slice]
-    """Which samples of the small batch are what: plain, partners, used, unused, deep, near, far."""
+    """Which samples of the small batch are what: plain, partners, used, unused, near,
+    far, deep, sparse."""
     used: Changed | None
     unused: Changed | None
     flips: Changed | None
@@ -64,8 +69,9 @@ def examination(
         flips = counterfactual.flips(plain, seed)
         batches |= {"near": flips.before, "far": flips.after}
     if "family" in options:
-        weights = {name: v for name, v in _DEEP_WEIGHTS.items() if name in options}
-        batches["deep"] = tasks.sample(task, SMALL, small_count, seed, **_DEEP, **weights)
+        weights = {name: v for name, v in _WEIGHTS.items() if name in options}
+        for name, drawn in OTHER_GRAPHS.items():
+            batches[name] = tasks.sample(task, SMALL, small_count, seed, **drawn, **weights)
     batches = {name: batch for name, batch in batches.items() if len(batch)}
     ends = np.cumsum([0, *(len(batch) for batch in batches.values())])
     parts = {

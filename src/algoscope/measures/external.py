@@ -44,8 +44,6 @@ class External(NamedTuple):
     """The share of steps at which every entry of every hint is within the margin."""
     moves: float
     """Over the moves of all hints."""
-    moves_per_sample: np.ndarray
-    """Right moves and all moves of each sample: int [batch, 2]"""
 
 
 def external_faithfulness(subject: Recording, batch: Batch) -> External:
@@ -59,7 +57,7 @@ def external_faithfulness(subject: Recording, batch: Batch) -> External:
         )
     valid = _valid(batch)
     exact: np.ndarray = valid.copy()
-    by_hint, moves = {}, np.zeros((len(batch), 2), int)
+    by_hint, moves = {}, np.zeros(2, int)
     for feature in features:
         own, truth = values(feature, subject, batch)
         right = flat(np.abs(own - truth[:, 1:]) <= MARGINS.get(feature.kind, _CLASS_MARGIN))
@@ -70,16 +68,15 @@ def external_faithfulness(subject: Recording, batch: Batch) -> External:
         by_hint[feature.name] = Faithfulness(
             _mean(per_step[valid]),
             _mean(np.all(right, -1)[valid]),
-            share(counted),
-            int(counted[:, 1].sum()),
+            _share(counted),
+            int(counted[1]),
             np.array([_mean(per_step[:, t][valid[:, t]]) for t in range(valid.shape[1])]),
         )
     return External(
         by_hint,
         float(np.mean([f.eq25 for f in by_hint.values()])),
         _mean(exact[valid]),
-        share(moves),
-        moves,
+        _share(moves),
     )
 
 
@@ -94,8 +91,8 @@ def values(feature: Feature, subject: Recording, batch: Batch) -> tuple[np.ndarr
 
 
 def moves_of(feature: Feature, own: np.ndarray, truth: np.ndarray, valid: np.ndarray) -> np.ndarray:
-    """Right moves and all moves of each sample: int [batch, 2]. The subject moves where what it
-    says differs from what is true before the step."""
+    """Right moves, and all moves: int [2]. The subject moves where what it says differs from what
+    is true before the step."""
     before, after = truth[:, :-1], truth[:, 1:]
     way = np.abs(after - before)
     margin = np.full(way.shape, _STANDS)
@@ -104,21 +101,12 @@ def moves_of(feature: Feature, own: np.ndarray, truth: np.ndarray, valid: np.nda
     moved = (way > _STANDS) | (np.abs(own - before) > margin)
     moved &= valid.reshape(valid.shape + (1,) * (moved.ndim - 2))
     right = moved & (np.abs(own - after) <= margin)
-    return np.stack([flat(right).sum((1, 2)), flat(moved).sum((1, 2))], -1)
+    return np.array([right.sum(), moved.sum()])
 
 
-def share(counted: np.ndarray) -> float:
-    """The share of the first column in the second, over all samples."""
-    right, total = counted.sum(0)
+def _share(counted: np.ndarray) -> float:
+    right, total = counted
     return float(right / total) if total else float("nan")
-
-
-def share_without_worst(counted: np.ndarray, tenths: int = 1) -> float:
-    """The same without the samples, so many tenths of all, in which it is least: a trace that has
-    left the algorithm's at one close call is wrong from there on, and may be one in a hundred."""
-    counted = counted[counted[:, 1] > 0]
-    order = np.argsort(counted[:, 0] / np.maximum(counted[:, 1], 1), kind="stable")
-    return share(counted[order[len(order) * tenths // 10 :]])
 
 
 def flat(entries: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from algoscope.measures.external import External
 from algoscope.measures.verdict import THRESHOLDS, Judgement
 from algoscope.tasks.table import Table
 
-_PLACES = {"small": str(SMALL), "large": str(LARGE), "deep": "deep"}
+_PLACES = {"small": str(SMALL), "large": str(LARGE), "deep": "deep", "sparse": "sparse"}
 
 
 def table(task: str, judgements: Mapping[str, Judgement]) -> Table:

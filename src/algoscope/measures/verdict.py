@@ -5,8 +5,8 @@
     runs       the answers are right, and everything agrees with the algorithm
     undecided  neither, or something that is needed was not measured
 
-Ten numbers are tested, each against two thresholds (`THRESHOLDS`): the algorithm's from the one on,
-another mechanism's below the other. How they were fixed, and on what subjects the verdict was
+Twelve numbers are tested, each against two thresholds (`THRESHOLDS`): the algorithm's from the one
+on, another mechanism's below the other. How they were fixed, and on what subjects the verdict was
 tested, is in docs/verdict.md.
 """
 
@@ -33,14 +33,17 @@ THRESHOLDS = {
     "moves_small": Threshold(0.98, 0.95),
     "moves_large": Threshold(0.98, 0.95),
     "moves_deep": Threshold(0.98, 0.95),
+    "moves_sparse": Threshold(0.98, 0.95),
     "reads_small": Threshold(0.95, 0.9),
     "reads_large": Threshold(0.95, 0.9),
     "reads_deep": Threshold(0.95, 0.9),
+    "reads_sparse": Threshold(0.95, 0.9),
     "effect": Threshold(0.95, 0.9),
     "still": Threshold(0.95, 0.85),
     "flips": Threshold(0.9, 0.85),
     "interchange": Threshold(0.7, 0.6),
 }
+PLACES = ("small", "large", "deep", "sparse")
 NEEDED = ("moves_small", "moves_large", "reads_small", "reads_large")
 
 
@@ -92,12 +95,8 @@ def tested(evidence: Evidence) -> dict[str, float]:
     moves = {name: external.moves for name, external in evidence.external.items()}
     response, flips, exchange = evidence.response, evidence.flips, evidence.interchange
     return {
-        "moves_small": moves.get("small", none),
-        "moves_large": moves.get("large", none),
-        "moves_deep": moves.get("deep", none),
-        "reads_small": evidence.reads["small"],
-        "reads_large": evidence.reads["large"],
-        "reads_deep": evidence.reads.get("deep", none),
+        **{f"moves_{place}": moves.get(place, none) for place in PLACES},
+        **{f"reads_{place}": evidence.reads.get(place, none) for place in PLACES},
         "effect": response.effect if response else none,
         "still": response.still if response else none,
         "flips": flips.followed if flips else none,

@@ -171,13 +171,14 @@ def _backward_kernel(
             to_scalars[i, :, k] = jnp.sum(through * of_rows[k][None], -1)
         return (
             by_senders + through,
-            tuple(by_rows[k] + jnp.sum(through * of_scalars[k], 0) for k in channels),
-            by_weight + jnp.sum(incoming * value, 0),
+            tuple(by_rows[k] + through * of_scalars[k] for k in channels),
+            by_weight + incoming * value,
         )
 
-    zero = jnp.zeros_like(of_weight)
-    sums = (jnp.zeros_like(of_senders), tuple(zero for _ in channels), zero)
-    sums = jax.lax.fori_loop(0, receivers.shape[0], of_receiver, sums)
-    to_senders[...], of_all_rows, to_weight[...] = sums
+    # Sums over senders wait for the end: within the loop, threads would have to meet for each.
+    zero = jnp.zeros_like(of_senders)
+    sums = (zero, tuple(zero for _ in channels), zero)
+    by_senders, by_rows, by_weight = jax.lax.fori_loop(0, receivers.shape[0], of_receiver, sums)
+    to_senders[...], to_weight[...] = by_senders, jnp.sum(by_weight, 0)
     for k in channels:
-        to_rows[k, :] = of_all_rows[k]
+        to_rows[k, :] = jnp.sum(by_rows[k], 0)

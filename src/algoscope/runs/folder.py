@@ -251,6 +251,11 @@ def finish(run: Run, ensemble: Ensemble, metrics: Metrics, results: Mapping[str,
 
     place(run.path / "weights", fill)
     write_arrays(run.path / "metrics.safetensors", metrics._asdict())
+    return seal(run, results)
+
+
+def seal(run: Run, results: Mapping[str, Any]) -> Run:
+    """Writes the results of a run whose other files are in place, and marks it finished."""
     write_bytes(run.path / "results.json", json.dumps(dict(results), indent=2).encode())
     run = _describe(run, state="finished", finished=_now())
     checkpoints.delete_all(run.path)

@@ -76,8 +76,9 @@ class Gap:
                 "networks were trained"
             )
         ensemble = run.ensemble(self.seeds or None)
-        members = {f"seed {s}": ensemble.member(k, task) for k, s in enumerate(ensemble.seeds)}
-        return task, members
+        return task, {
+            f"seed {seed}": ensemble.member(k, task) for k, seed in enumerate(ensemble.seeds)
+        }
 
     def _weights(self) -> "tuple[str, Network]":
         from algoscope import networks

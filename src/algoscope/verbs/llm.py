@@ -85,22 +85,22 @@ class TrainNavigator:
     out: pathlib.Path
     """Write the model to this new folder."""
     layers: int = 6
-    width: int = 128
-    heads: int = 4
-    sizes: tuple[int, ...] = (4, 5, 6, 7)
+    width: int = 64
+    heads: int = 2
+    sizes: tuple[int, ...] = (3, 4, 5, 6, 7)
     """Nodes of the reachable part of the mazes that are learned."""
     depths: tuple[int, ...] = (1, 2, 3)
-    """Steps to the goals that are learned, in this order."""
-    batch: int = 64
-    steps: int = 6000
-    rate: float = 1e-3
+    """Steps to the goals that are learned."""
+    batch: int = 128
+    steps: int = 4000
+    rate: float = 2e-3
     seed: int = 0
     device: str = "cpu"
     """Where it is trained, such as cpu or cuda."""
     threads: int = 1
     """Threads of the CPU."""
-    hops: int = 0
-    """Teach that many steps back from the goal, a layer each: a search of known mechanism."""
+    hops: int = 3
+    """Teach that many steps back from the goal, a layer each; 0 teaches answers alone."""
     items: int = 600
     """Number of unseen questions that it is tested on."""
 
@@ -130,7 +130,7 @@ class TrainNavigator:
             config,
             lambda p, _: _say(
                 f"step {p.step}: loss {p.loss:.4f}, right Yes and No {p.accuracy:.3f}, "
-                f"right nodes {p.named:.3f}, {p.seconds:.0f} s"
+                f"right last hops {p.hops:.3f}, {p.seconds:.0f} s"
             ),
         )
         navigator.save(model, tokenizer, config, history, self.out)

@@ -158,10 +158,11 @@ def _outcome(run: "Run") -> dict[str, Any]:
     return {
         f"{name} {task}": statistics.fmean(scores["score"])
         for name in ("test", "fresh", "seen")
-        for task, scores in results[name].items()
+        for task, scores in results.get(name, {}).items()
     } | {
-        "best validation": statistics.fmean(results["best_validation"]),
-        "best step": statistics.fmean(results["best_step"]),
+        name.replace("_", " "): statistics.fmean(results[name])
+        for name in ("best_validation", "best_step")
+        if name in results
     }
 
 
