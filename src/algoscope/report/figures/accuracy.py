@@ -16,6 +16,7 @@ from algoscope.report.figures.style import (
     TRAINED,
     Drawn,
     columns,
+    markers,
     sheet,
     styled,
 )
@@ -55,7 +56,9 @@ def draw(
         figure,
         "A network can be right without doing what the algorithm does: the farther below the "
         "diamond, which is the compiled program, the less its inside has to do with its answers. "
-        "Numbers are seeds. Rank correlation over networks: " + "; ".join(notes) + ".",
+        "Numbers are seeds, signs are runs. Rank correlation over networks: "
+        + "; ".join(notes)
+        + ".",
         "Three scatter plots of accuracy against faithfulness with a point for each of "
         f"{len(judgements)} networks and a diamond for the compiled program at 1, 1.",
         ["network", "accuracy_large", *_KINDS],
@@ -74,11 +77,15 @@ def _panel(axes, x, y, names, control, name: str) -> None:
             control["accuracy"]["large"], control["tested"][name], "D", color=REFERENCE,
             markersize=8, markeredgecolor=PAPER, clip_on=False,
         )  # fmt: skip
+    signs = markers(names)
     taken: list[tuple[float, float]] = []
     for own_x, own_y, network in zip(x, y, names, strict=True):
         if own_y is None:
             continue
-        axes.plot(own_x, max(own_y, 0), "o", color=TRAINED, markersize=6.5, markeredgecolor=PAPER)
+        axes.plot(
+            own_x, max(own_y, 0), signs[network], color=TRAINED, markersize=6.5,
+            markeredgecolor=PAPER,
+        )  # fmt: skip
         if all(abs(own_x - a) > 2e-3 or abs(own_y - b) > 0.06 for a, b in taken):
             axes.annotate(
                 network.rpartition(" ")[2], (own_x, max(own_y, 0)), (5, 4),
@@ -99,4 +106,4 @@ def _correlated(x: list[float], y: list[float | None]) -> str:
         if found.count >= _LEAST_FOR_INTERVAL
         else ""
     )
-    return f"ρ = {found.spearman:.2f}{sure}, N = {found.count}"
+    return f"ρ = {found.spearman:.2f}{sure}, N = {found.count}".replace("-", "−")

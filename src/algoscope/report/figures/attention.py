@@ -14,6 +14,8 @@ from algoscope.report.figures.style import (
     TRAINED,
     Drawn,
     bare,
+    label,
+    run_of,
     shaded,
     sheet,
     styled,
@@ -53,9 +55,10 @@ def draw(shown: Shown, judgements: Mapping[str, dict[str, Any]], width: float = 
                         choices[step], range(nodes), s=(50 * size / nodes) ** 2, marker="s",
                         facecolor="none", edgecolor=REFERENCE, linewidth=0.7,
                     )  # fmt: skip
-            label = name.replace("$", r"\$").replace(", ", ",\n").replace("compiled ", "compiled\n")
+            run, seed = run_of(name), name.rpartition(", ")[2]
+            text = f"{label(run, 14)},\n{seed}" if run else seed.replace("compiled ", "compiled\n")
             verdict = "" if own else f"\n{judgements[name]['verdict'] or ''}"
-            line[0].set_ylabel(label + verdict, color=INK, rotation=0, ha="right", va="center",
+            line[0].set_ylabel(text + verdict, color=INK, rotation=0, ha="right", va="center",
                                labelpad=6, fontsize=9 if width > NARROW else 7.5)  # fmt: skip
         for step, axes in enumerate(panels[0]):
             axes.set_title(f"step {step + 1}", loc="center", color=MUTED, fontsize=9)

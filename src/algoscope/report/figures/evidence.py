@@ -1,6 +1,5 @@
 """The ten numbers of a verdict against their thresholds, every network a dot."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +17,9 @@ from algoscope.report.figures.style import (
     SHORTCUT_ZONE,
     TRAINED,
     Drawn,
+    label,
+    markers,
+    run_of,
     sheet,
     styled,
 )
@@ -53,13 +55,17 @@ def draw(
         axes.set_xlabel("1 = what the algorithm does")
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
-        kinds = [("o", TRAINED, f"trained ({len(judgements)})")]
+        signs = markers(judgements)
+        kinds = [
+            (sign, TRAINED, f"{label(run or 'trained')} ({list(signs.values()).count(sign)})")
+            for run, sign in {run_of(name): sign for name, sign in signs.items()}.items()
+        ]
         if control:
             kinds.append(("D", REFERENCE, "compiled, the control"))
-        for marker, colour, label in kinds:
-            axes.plot([], [], marker, color=colour, markersize=5, linestyle="none", label=label)
-        for colour, label in ((RUNS_ZONE, "runs"), (SHORTCUT_ZONE, "shortcut")):
-            axes.fill([], [], color=colour, label=label)
+        for sign, colour, text in kinds:
+            axes.plot([], [], sign, color=colour, markersize=5, linestyle="none", label=text)
+        for colour, text in ((RUNS_ZONE, "runs"), (SHORTCUT_ZONE, "shortcut")):
+            axes.fill([], [], color=colour, label=text)
         figure.legend(loc="outside upper left", ncols=4 if width > NARROW else 2, handletextpad=0.4)
     return Drawn(
         "evidence",
@@ -93,10 +99,10 @@ def _row(axes, row: int, name: str, judgements, control) -> None:
     axes.axhline(row, color=RULE, linewidth=0.6, zorder=1)
     values = [_number(judgement, name) for judgement in judgements.values()]
     spread = np.linspace(-0.18, 0.18, len(values)) if len(values) > 1 else [0.0]
-    for value, offset in zip(values, spread, strict=True):
-        if value is not None and not math.isnan(value):
+    for value, offset, sign in zip(values, spread, markers(judgements).values(), strict=True):
+        if value is not None:
             axes.plot(
-                np.clip(value, 0, 1), row + offset, "o", color=TRAINED, markersize=5.2,
+                np.clip(value, 0, 1), row + offset, sign, color=TRAINED, markersize=5.2,
                 markeredgecolor=PAPER, markeredgewidth=0.6, clip_on=False, zorder=4,
             )  # fmt: skip
     own = control and _number(control, name)

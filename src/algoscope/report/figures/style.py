@@ -14,7 +14,7 @@ import hashlib
 import io
 import pathlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import matplotlib
@@ -41,6 +41,7 @@ _VARIABLES = {
     RUNS_ZONE: "runs-zone",
     SHORTCUT_ZONE: "shortcut-zone",
 }
+_SIGNS = "os^vP*X"
 FULL, NARROW = 9.4, 3.7
 """Widths in inches: of a page, and of a telephone."""
 _SETTINGS: dict[Any, Any] = {
@@ -169,6 +170,23 @@ def shaded(values: np.ndarray, colour: str) -> np.ndarray:
     image[..., :3] = red_green_blue
     image[..., 3] = np.clip(values, 0, 1)
     return image
+
+
+def markers(names: Iterable[str]) -> dict[str, str]:
+    """The sign of each network; those of one run, which comes before the comma, have the same."""
+    given = list(names)
+    runs = list(dict.fromkeys(run_of(name) for name in given))
+    return {name: _SIGNS[runs.index(run_of(name)) % len(_SIGNS)] for name in given}
+
+
+def run_of(name: str) -> str:
+    return name.rpartition(", ")[0]
+
+
+def label(text: str, longest: int = 24) -> str:
+    """A text of any content for a figure, in which dollars mean nothing."""
+    cut = text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return cut.replace("$", r"\$")
 
 
 def bare(axes: Axes) -> None:
