@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from algoscope import networks, runs, tasks, training
-from algoscope.measures.verdict import THRESHOLDS
-from algoscope.report import explorer, findings, frame, page
+from algoscope.measures.verdict import PLACES, THRESHOLDS
+from algoscope.report import explorer, findings, frame, page, wording
 from algoscope.report.findings import kept
 from algoscope.runs import RunError, folder
 
@@ -19,6 +19,11 @@ from algoscope.runs import RunError, folder
 def copy(demo, tmp_path):
     shutil.copytree(demo[0].path, tmp_path / "copy")
     return runs.open(tmp_path / "copy")
+
+
+def test_everything_that_is_tested_has_a_name():
+    assert set(wording.LABELS) == set(THRESHOLDS)
+    assert tuple(wording.PLACES) == PLACES
 
 
 def test_they_are_what_the_demo_measured(demo, found):

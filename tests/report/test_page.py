@@ -65,7 +65,7 @@ def test_tables_sort_by_number_and_keep_the_control_last(visit, page_path):
     shown, _ = visit(page_path.as_uri())
     table = shown.locator("table.sortable").first
     names = [text.strip() for text in table.locator("th").all_inner_texts()]
-    column = names.index("accuracy, 64")
+    column = names.index("accuracy large")
     heading = table.locator("th").nth(column)
 
     def values():

@@ -26,7 +26,8 @@ from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch, Kind, Stage
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
 
-_PLAIN_SHOWN, _DEEP_SHOWN = 4, 2
+_SHOWN = {"plain": 3, "deep": 2, "sparse": 1}
+"""Problems to look at, of each part of an examination."""
 _MOST_SHOWN = 8
 """Networks whose recordings are kept to be looked at."""
 _VERIFIED = 64
@@ -107,9 +108,8 @@ class _Judged:
         return summary.as_json(measures.judge(network, self.task, self.problem_seed))
 
     def choose(self) -> tuple[np.ndarray, list[str]]:
-        parts = {"plain": _PLAIN_SHOWN, "deep": _DEEP_SHOWN}
         chosen, titles = [], []
-        for name, count in parts.items():
+        for name, count in _SHOWN.items():
             if name in self.exam.parts:
                 where = self.exam.parts[name]
                 longest = _longest(self.problems.lengths[where], count)
@@ -168,7 +168,7 @@ class _Unjudged:
         )
 
     def choose(self) -> tuple[np.ndarray, list[str]]:
-        longest = _longest(self.problems.lengths, _PLAIN_SHOWN + _DEEP_SHOWN)
+        longest = _longest(self.problems.lengths, sum(_SHOWN.values()))
         return np.array(longest), [f"problem {sample}" for sample in longest]
 
 

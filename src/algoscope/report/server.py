@@ -21,8 +21,8 @@ from starlette.routing import Route
 from algoscope import runs
 from algoscope.markup import element, escape
 from algoscope.report import frame, verdicts
-from algoscope.report.figures.evidence import LABELS
 from algoscope.report.frame import Section
+from algoscope.report.wording import LABELS
 from algoscope.runs import Run, RunError
 from algoscope.tasks.table import Table
 

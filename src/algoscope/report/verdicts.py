@@ -6,8 +6,8 @@ from typing import Any
 
 from algoscope.markup import element, escape
 from algoscope.measures.verdict import FAILS, RUNS, SHORTCUT, THRESHOLDS, UNDECIDED
-from algoscope.report.figures.evidence import LABELS
 from algoscope.report.frame import scrolled
+from algoscope.report.wording import LABELS, PLACES
 
 Judgements = Mapping[str, dict[str, Any]]
 
@@ -123,13 +123,16 @@ def word(verdict: str | None) -> str:
 def seeds_table(judgements: Judgements, control: tuple[str, dict[str, Any]] | None) -> str:
     """A row a network: the verdict and every number that it rests on."""
     everybody = [*judgements.values(), *([control[1]] if control else [])]
-    places = [p for p in ("small", "large", "deep") if any(p in j["accuracy"] for j in everybody)]
+    places = [place for place in PLACES if any(place in j["accuracy"] for j in everybody)]
     tested = [name for name in THRESHOLDS if any(_number(j, name) is not None for j in everybody)]
-    labels = {"small": "accuracy, 16", "large": "accuracy, 64", "deep": "accuracy, deep"}
     heads = [
         element("th", "network", scope="col"),
         element("th", "verdict", scope="col"),
-        *(element("th", labels[place], scope="col", class_="number") for place in places),
+        *(
+            element("th", f"accuracy {place}", scope="col", class_="number",
+                    title=f"score of the answers {PLACES[place]}")
+            for place in places
+        ),
         *(
             element("th", escape(name.replace("_", " ")), scope="col", class_="number",
                     title=LABELS[name])

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from algoscope.measures.across import Correlation, correlation
-from algoscope.report.figures.evidence import LABELS
 from algoscope.report.figures.style import (
     FULL,
     MUTED,
@@ -20,6 +19,7 @@ from algoscope.report.figures.style import (
     sheet,
     styled,
 )
+from algoscope.report.wording import LABELS
 
 _LEAST_FOR_INTERVAL = 10
 """Networks, below which a bootstrap interval and a p-value say nothing."""

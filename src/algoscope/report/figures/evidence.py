@@ -23,20 +23,8 @@ from algoscope.report.figures.style import (
     sheet,
     styled,
 )
+from algoscope.report.wording import LABELS
 
-LABELS = {
-    "moves_small": "trace at 16 nodes",
-    "moves_large": "trace at 64 nodes",
-    "moves_deep": "trace on deep graphs",
-    "reads_small": "attention at 16 nodes",
-    "reads_large": "attention at 64 nodes",
-    "reads_deep": "attention on deep graphs",
-    "effect": "change that is used",
-    "still": "change without use",
-    "flips": "close calls",
-    "interchange": "exchanged state",
-}
-"""The tested numbers in words."""
 _HEIGHT = 0.34
 
 

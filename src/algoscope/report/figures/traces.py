@@ -15,8 +15,8 @@ from algoscope.report.figures.style import (
     sheet,
     styled,
 )
+from algoscope.report.wording import PLACES
 
-_PLACES = {"small": "at 16 nodes", "large": "at 64 nodes", "deep": "on deep graphs"}
 _APART = "how far attention is apart, at 16 nodes"
 
 
@@ -29,7 +29,7 @@ def draw(
             for name, judgement in _everybody(judgements, control)
             if place in judgement["external"]
         }
-        for place, label in _PLACES.items()
+        for place, label in PLACES.items()
     }
     curves[_APART] = {
         name: _attention(judgement)
