@@ -27,7 +27,7 @@ def main(report: pathlib.Path) -> None:
             page = browser.new_page(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
             page.goto(report.resolve().as_uri())
             if theme == "dark":
-                page.locator("select.problem").select_option("4")
+                page.locator("select.problem").select_option("3")
                 page.locator(".explorer").focus()
                 for _ in range(3):
                     page.keyboard.press("ArrowRight")

@@ -1,4 +1,4 @@
-"""The ten numbers of a verdict against their thresholds, every network a dot."""
+"""The numbers of a verdict against their thresholds, every network a dot."""
 
 from collections.abc import Mapping
 from typing import Any
