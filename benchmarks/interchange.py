@@ -1,29 +1,26 @@
-"""What does interchange say of networks whose mechanism is known, beyond the zoo's?
+"""What does interchange say of networks whose mechanism is known?
 
-bfs_prefetching   compiled; breadth-first search, exactly, that looks a step ahead for whom it
-                  will read, and so keeps facts about its graph in the state
-fine-tuned        compiled with spare width, then trained: a trained network of known origin
+`bfs_prefetching` is breadth-first search, exactly, that looks a step ahead for whom it will read,
+and so keeps facts about its graph in the state. States come from a run on another graph with the
+same source, as in the verdict, or on the same graph with another source, where such facts stay
+true.
 
-python benchmarks/interchange.py OUT.json --steps 300
+    python benchmarks/interchange.py [RUN …]    # also judges the seeds of these runs of BFS
 """
 
-import argparse
-import json
-import pathlib
+import sys
 
-import jax
 import numpy as np
-import optax
 
-from algoscope import networks, programs, tasks
-from algoscope.measures import judge, summary
+from algoscope import networks, programs, runs
+from algoscope.measures.evidence import record
+from algoscope.measures.examination import examination
+from algoscope.measures.interchange import Run, interchange, partners
+from algoscope.measures.problems import problems_of, traced
+from algoscope.measures.references import reference_class
 from algoscope.networks import Network
-from algoscope.programs import GraphProgram
 from algoscope.programs.compiler import compile_program
-from algoscope.programs.disguises import noisy, permuted
 from algoscope.programs.reading import rewritten
-
-WIDTH, NOISE, LEARNING_RATE = 16, 1e-4, 1e-4
 
 PREFETCHING = rewritten(
     "bfs_prefetching",
@@ -47,53 +44,44 @@ giver = coming.idx if coming.visit and not visit else 0
 """,
     },
 )
+COMPILED = [programs.get(n) for n in ("bfs", "bfs_two_heads", "bfs_leaping")] + [PREFETCHING]
 
 
-def fine_tuned(program: GraphProgram, steps: int) -> Network:
-    """The compiled network in disguise after so many steps of Adam, the last weights, not the
-    best: those would be the first."""
-    network = noisy(permuted(compile_program(program, WIDTH).network, seed=0), NOISE, seed=0)
-    arrays = networks.batch_arrays(network, tasks.sample(program.task, 16, 64, seed=11))
-    optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(LEARNING_RATE))
-
-    @jax.jit
-    def train(network: Network) -> tuple[Network, jax.Array]:
-        def step(carry, _):
-            network, state = carry
-            loss, gradient = jax.value_and_grad(networks.loss)(network, arrays)
-            updates, state = optimiser.update(gradient, state)
-            return (optax.apply_updates(network, updates), state), loss
-
-        carry, losses = jax.lax.scan(step, (network, optimiser.init(network)), None, steps)
-        return carry[0], losses
-
-    tuned, losses = train(network)
-    before, after = networks.arrays(network), networks.arrays(tuned)
-    moved = max(float(np.abs(np.asarray(after[n]) - before[n]).max()) for n in before)
-    print(f"loss {losses[0]:.2e} to {losses[-1]:.2e}, weights moved by up to {moved:.3f}")
-    return tuned
+def subjects(paths: list[str]) -> dict[str, Network]:
+    found = {program.name: compile_program(program).network for program in COMPILED}
+    for path in paths:
+        ensemble = runs.load_ensemble(path)
+        found |= {f"{path}, seed {s}": ensemble[k] for k, s in enumerate(ensemble.seeds)}
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--steps", type=int, default=300)
-    options = parser.parse_args()
-    makers = {
-        "bfs": lambda: compile_program(programs.get("bfs")).network,
-        "bfs_prefetching": lambda: compile_program(PREFETCHING).network,
-        "bfs, fine-tuned": lambda: fine_tuned(programs.get("bfs"), options.steps),
-        "bfs_leaping, fine-tuned": lambda: fine_tuned(programs.get("bfs_leaping"), options.steps),
-    }
-    found = {}
-    for name, make in makers.items():
-        network = make()
-        judgement = judge(network, "bfs")
-        found[name] = summary.as_json(judgement)
-        options.out.write_text(json.dumps(found, indent=1))
-        numbers = ", ".join(f"{n} {v:.3f}" for n, v in judgement.tested.items())
-        accuracy = judgement.evidence.accuracy["large"]
-        print(f"{name}: {judgement.word}, accuracy 64 {accuracy:.3f}, {numbers}", flush=True)
+    plain = examination("bfs").batch("plain")
+    problems = problems_of(plain)
+    other_source = [
+        own | {"s": other["s"]}
+        for own, other in zip(problems, problems[1:] + problems[:1], strict=True)
+    ]
+    sources = {"other graph": partners(plain), "same graph": traced(plain, other_source)}
+    references = {name: reference_class(batch) for name, batch in sources.items()}
+    own_references = reference_class(plain)
+    for name, network in subjects(sys.argv[1:]).items():
+        recording = record(network, plain)
+        exact = np.mean([
+            (np.asarray(recording.hints[hint])[valid] == truth[:, 1:][valid]).mean()
+            for valid in [recording.valid]
+            for hint, truth in plain.hints.items()
+        ])  # fmt: skip
+        scores = {}
+        for source, batch in sources.items():
+            other = record(network, batch)
+            scores[source] = max(
+                interchange(network, Run(plain, recording, a), Run(batch, other, b)).state
+                for a, b in zip(own_references, references[source], strict=True)
+            )
+        accuracy = networks.score(recording, plain)["score"]
+        numbers = ", ".join(f"{source} {score:.3f}" for source, score in scores.items())
+        print(f"{name}: accuracy {accuracy:.3f}, trace {exact:.3f}, {numbers}", flush=True)
 
 
 if __name__ == "__main__":
