@@ -8,6 +8,7 @@ import torch
 
 from algoscope.llm import load, navigate, navigation, navigator
 from algoscope.llm.observe import observe
+from algoscope.llm.primitives import PRIMITIVES, find_primitives
 
 SEEDS = range(5)
 
@@ -59,6 +60,15 @@ def test_what_was_taught_is_inside(shipped):
             node = parent.get(node, node)
     for hop, right in named.items():
         assert np.mean(right) >= 0.95, hop
+
+
+def test_its_primitives_are_found_where_they_were_taught(shipped):
+    library = [p for p in PRIMITIVES if p.name in ("edge lookup", "goal match", "comparison")]
+    found = find_primitives(shipped, 12, library=library, permutations=199, form=navigator.FORM)
+    layers = {name: {d.layer for d in heads} for name, heads in found.items()}
+    assert layers == {"edge lookup": {0}, "goal match": {1}, "comparison": set()}
+    assert found["edge lookup"][0].excess.low > 0.9
+    assert found["goal match"][0].excess.low > 0.9
 
 
 def test_it_reads_letters_alone(shipped):
