@@ -8,7 +8,7 @@ from safetensors.torch import load_file, save_file
 from tiny_models import tiny_llama, write_gguf
 
 from algoscope.llm import capture
-from algoscope.llm.capture import Patch
+from algoscope.llm.capture import Patch, Swap
 from algoscope.llm.observe import observe
 from algoscope.llm.prompts import navigation
 from algoscope.llm.subjects import convert, load, subject
@@ -129,17 +129,27 @@ def test_patching_another_state_changes_what_follows(llama):
     assert np.array_equal(llama.read(first, patches=[late]).logits, llama.read(first).logits)
 
 
-def test_an_ablated_head_adds_nothing(llama):
+def test_heads_can_be_silenced_and_made_to_say_what_they_say_elsewhere(llama):
     ids = list(range(5, 25))
     projection = llama.anatomy.attentions[1].o_proj.weight
-    ablated = llama.read(ids, ablated=frozenset({(1, 2)})).logits
+    silent = Swap(1, 2, range(20), np.zeros((20, 8)))
+    ablated = llama.read(ids, swaps=[silent]).logits
     with torch.no_grad():
         kept = projection[:, 16:24].clone()
         projection[:, 16:24] = 0
         without = llama.read(ids).logits
         projection[:, 16:24] = kept
     assert np.allclose(ablated, without, atol=1e-5)
-    assert not np.allclose(ablated, llama.read(ids).logits, atol=1e-3)
+    plain = llama.read(ids, rows=[3, 19])
+    assert not np.allclose(ablated, plain.logits, atol=1e-3)
+    assert plain.outputs.shape == (3, 4, 2, 8)
+    itself = Swap(1, 2, [3, 19], plain.outputs[1, 2])
+    assert np.array_equal(llama.read(ids, swaps=[itself]).logits, plain.logits)
+    other = llama.read([*ids[:-1], 40], rows=[19])
+    swaps = [Swap(0, head, [19], other.outputs[0, head]) for head in range(4)]
+    swapped = llama.read(ids, rows=[19], swaps=swaps)
+    assert np.array_equal(swapped.outputs[0], plain.outputs[0][:, 1:])
+    assert not np.allclose(swapped.logits, plain.logits, atol=1e-3)
 
 
 def test_random_weights_have_the_architecture_and_nothing_else(llama):

@@ -135,20 +135,19 @@ def observe(
     subject: Subject,
     items: Sequence[Item],
     pairs: bool = False,
-    ablated: frozenset[tuple[int, int]] = frozenset(),
 ) -> list[Observation]:
     """What the subject does on each item; `pairs` also keeps the attention of nodes to nodes."""
     yes, no = answer_tokens(subject)
-    return [_observe(subject, item, pairs, ablated, yes, no) for item in items]
+    return [_observe(subject, item, pairs, yes, no) for item in items]
 
 
-def _observe(subject, item, pairs, ablated, yes, no) -> Observation:
+def _observe(subject, item, pairs, yes, no) -> Observation:
     at = places(subject, item)
     ends = at.last_ends
     readouts = [at.readouts[name] for name in READOUTS]
     mentioned = [token for of in at.ends for token in of] if pairs else []
     rows = [*readouts, *mentioned]
-    reading = subject.read(at.ids, rows=rows, positions=[*ends, *readouts], ablated=ablated)
+    reading = subject.read(at.ids, rows=rows, positions=[*ends, *readouts])
     by_node = reading.attention @ at.membership.T
     return Observation(
         item=item,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from algoscope.llm import nulls
 from algoscope.llm.study import Study
 from algoscope.tasks.table import Table
 
@@ -145,8 +146,11 @@ def _artefact(study: Study) -> Table:
     def strongest(layers):
         return min(layers, key=lambda layer: layer.naive_rho.value)
 
-    def significant(layers, which):
-        return sum(getattr(layer, which).p < 0.01 for layer in layers)
+    def significant(layers):
+        return sum(layer.paper.p < 0.01 for layer in layers)
+
+    def surviving(layers):
+        return int((nulls.holm([layer.corrected.p for layer in layers]) < 0.01).sum())
 
     own, control = study.attention, study.control_attention
     n = len(own)
@@ -162,13 +166,13 @@ def _artefact(study: Study) -> Table:
             ],
             [
                 "path gets more attention, layers with p < .01",
-                f"{significant(own, 'paper')} of {n}",
-                f"{significant(control, 'paper')} of {n}",
+                f"{significant(own)} of {n}",
+                f"{significant(control)} of {n}",
             ],
             [
-                "the same per mention, with covariates",
-                f"{significant(own, 'corrected')} of {n}",
-                f"{significant(control, 'corrected')} of {n}",
+                "the same per mention, with covariates, corrected for layers",
+                f"{surviving(own)} of {n}",
+                f"{surviving(control)} of {n}",
             ],
         ],
     )

@@ -23,7 +23,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
 from algoscope.llm import capture
-from algoscope.llm.capture import Anatomy, Patch, Reading
+from algoscope.llm.capture import Anatomy, Patch, Reading, Swap
 
 SHIPPED = pathlib.Path(__file__).parent / "shipped"
 """The models that come with Algoscope, a folder each."""
@@ -94,10 +94,10 @@ class Subject:
         rows: Sequence[int] = (),
         positions: Sequence[int] = (),
         patches: Sequence[Patch] = (),
-        ablated: frozenset[tuple[int, int]] = frozenset(),
+        swaps: Sequence[Swap] = (),
     ) -> Reading:
         """See `capture.read`."""
-        return capture.read(self.model, self.anatomy, ids, rows, positions, patches, ablated)
+        return capture.read(self.model, self.anatomy, ids, rows, positions, patches, swaps)
 
     def generate(self, prompt: str, tokens: int) -> str:
         """What the model writes after the prompt, always the likeliest token."""
