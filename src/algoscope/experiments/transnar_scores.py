@@ -125,7 +125,7 @@ EXPERIMENT = Experiment(
     "base Transformer, hybrid, reasoner alone and controls on CLRS-Text, in one table",
     "Bounsi et al. 2024 (arXiv 2406.09308), figures 3 to 5",
     {
-        "smoke": "two tasks, n up to 6, towers of 0.1 M weights; a few minutes on two cores",
+        "smoke": "two tasks, n up to 6, towers of 0.3 and 0.4 M weights; minutes on two cores",
         "full": "14 tasks, n up to 14, six towers of 11 to 18 M weights; one H200",
     },
     reproduce,
