@@ -42,7 +42,7 @@ def study_of(preset: str) -> "Study":
         return Study(
             training.TrainingConfig(
                 ("bfs", "dfs"),
-                steps=300,
+                steps=200,
                 learning_rate=3e-3,
                 evaluate_every=100,
                 scored_on=(),
@@ -53,7 +53,7 @@ def study_of(preset: str) -> "Study":
                 ("bfs", "dfs"),
                 sizes=(4, 5),
                 samples=1_000,
-                steps=300,
+                steps=240,
                 batch=32,
                 learning_rate=2e-3,
                 warmup=50,
@@ -79,7 +79,7 @@ def study_of(preset: str) -> "Study":
         TransnarConfig(
             TASKS,
             samples=5_000,
-            steps=4_000,
+            steps=6_000,
             tower=TowerConfig(reads="final"),
         ),
         seeds=(0, 1),
@@ -125,7 +125,7 @@ EXPERIMENT = Experiment(
     "base Transformer, hybrid, reasoner alone and controls on CLRS-Text, in one table",
     "Bounsi et al. 2024 (arXiv 2406.09308), figures 3 to 5",
     {
-        "smoke": "two tasks, n up to 6, towers of 0.1 M weights; a few minutes on two cores",
+        "smoke": "two tasks, n up to 6, towers of 0.3 and 0.4 M weights; minutes on two cores",
         "full": "14 tasks, n up to 14, six towers of 11 to 18 M weights; one H200",
     },
     reproduce,

@@ -137,7 +137,7 @@ def resume(
         losses = checkpoint.arrays.pop("losses")
         learner = _restored(config, reasoner, checkpoint.arrays)
         pool = prepare(config, reasoner) if pool is None else pool
-        begun = time.monotonic()
+        begun, worked = time.monotonic(), time.process_time()
         learner, losses = _train(run, config, pool, learner, losses, checkpoint_seconds, report)
         write_arrays(run.path / "weights.safetensors", _named(learner.weights.tower))
         write_arrays(run.path / "metrics.safetensors", {"loss": losses})
@@ -147,6 +147,7 @@ def resume(
             "loss": float(losses[-_RECENT:].mean()),
             "parameters": _count(learner.weights.tower),
             "seconds_of_last_stretch": time.monotonic() - begun,
+            "cpu_seconds_of_last_stretch": time.process_time() - worked,
         }
         return folder.seal(run, results)
 

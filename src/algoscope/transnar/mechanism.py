@@ -36,7 +36,8 @@ class Observed(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """Shares of attention, means over problems, heads and nodes; of each layer."""
+    """Shares of attention, means over problems, heads and nodes; of each layer. Those about answers
+    are empty if each node's answer is itself."""
 
     own: list[float]
     """Of the token that answers for node i, on node i."""
@@ -116,24 +117,21 @@ def reads(observed: Observed, answers: np.ndarray) -> Reads:
         + of_pair[problems, nodes, ..., nodes, answers]
     )
 
-    def by_layer(shares: np.ndarray, where: np.ndarray | None = None) -> np.ndarray:
-        """[problem, i, layer, head] -> [layer, head]"""
-        return (
-            shares.reshape(-1, *shares.shape[2:]).mean(0)
-            if where is None
-            else shares[where].mean(0)
-        )
+    def of_layers(shares: np.ndarray, where: np.ndarray) -> np.ndarray:
+        """[problem, i, layer, head] -> [layer, head]; no layers if there is nothing to average."""
+        return shares[where].mean(0) if where.any() else np.zeros((0, 1))
 
-    on_own, on_answer = by_layer(own), by_layer(towards, moved)
+    everywhere = np.ones_like(moved)
+    on_own, on_answer = of_layers(own, everywhere), of_layers(towards, moved)
     return Reads(
         on_own.mean(-1).tolist(),
         on_answer.mean(-1).tolist(),
         1 / n,
         on_own.max(-1).tolist(),
         on_answer.max(-1).tolist(),
-        by_layer(touching).mean(-1).tolist(),
+        of_layers(touching, everywhere).mean(-1).tolist(),
         (2 * n - 1) / n**2,
-        by_layer(pair, moved).mean(-1).tolist(),
+        of_layers(pair, moved).mean(-1).tolist(),
         2 / n**2,
     )
 

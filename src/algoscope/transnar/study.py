@@ -105,7 +105,7 @@ def run_study(study: Study, out: pathlib.Path, say: Say = lambda _: None) -> dic
         "seconds_of_last_stretch": time.monotonic() - begun,
     }
     write_bytes(finished, json.dumps(results, indent=1).encode())
-    return results
+    return json.loads(finished.read_text())
 
 
 class _Desk(NamedTuple):

@@ -12,6 +12,7 @@ stacked along a first axis and layers are a scan, so that a deep tower compiles 
 one. Weights are float32; on GPUs the work is done in bfloat16, but for norms, softmax and logits.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -146,10 +147,8 @@ def _through(tower: Tower, tokens, positions, graph: Graph | None, keep) -> tupl
     stepwise = graph is not None and tower.config.reads == "stepwise"
 
     def attend(query, key, value):
-        on_gpu = jax.default_backend() == "gpu" and query.dtype == jnp.bfloat16
-        return jax.nn.dot_product_attention(
-            query, key, value, is_causal=True, implementation="cudnn" if on_gpu else "xla"
-        )
+        kind = "cudnn" if _has_fused_attention() else "xla"
+        return jax.nn.dot_product_attention(query, key, value, is_causal=True, implementation=kind)
 
     def one(x, now):
         layers, reader, stage = now
@@ -162,6 +161,20 @@ def _through(tower: Tower, tokens, positions, graph: Graph | None, keep) -> tupl
 
     stages = (graph.nodes, graph.edges) if graph is not None and stepwise else None
     return jax.lax.scan(one, tower.embedding[tokens], (tower.layers, tower.reader, stages))
+
+
+@functools.cache
+def _has_fused_attention() -> bool:
+    """Whether the device never has to hold the attention of all pairs of tokens."""
+    if jax.default_backend() != "gpu":
+        return False
+    some = jax.ShapeDtypeStruct((1, 64, 1, 64), jnp.bfloat16)
+    fused = functools.partial(jax.nn.dot_product_attention, is_causal=True, implementation="cudnn")
+    try:
+        jax.jit(fused).lower(some, some, some).compile()
+    except (RuntimeError, ValueError, NotImplementedError):
+        return False
+    return True
 
 
 def layer(x, own: Layers, reader: Reader | None, memory, rotary, attend) -> tuple[Array, Seen]:
