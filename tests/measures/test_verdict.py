@@ -11,10 +11,10 @@ import pytest
 from measures.conftest import interpreted
 
 from algoscope import measures, networks, programs, tasks
-from algoscope.measures import summary
+from algoscope.measures import summary, verdict
 from algoscope.measures.evidence import gather
 from algoscope.measures.examination import examination
-from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide, tested
+from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide
 from algoscope.programs.interpreter import interpret
 from algoscope.programs.reading import rewritten
 
@@ -96,7 +96,7 @@ def test_sparse_graphs_show_what_happens_after_the_first_tree():
     )
     exam = examination("dfs", 0, small_count=6, large_count=1)
     evidence = gather(lambda batch: jax.tree.map(np.asarray, interpret(program, batch)), exam)
-    numbers = tested(evidence)
+    numbers = verdict.tested(evidence)
     assert {numbers[f"moves_{place}"] for place in ("small", "large", "deep")} == {1.0}
     word, reasons = decide(evidence.accuracy, numbers)
     assert word == "shortcut"
