@@ -4,9 +4,8 @@ READY := .venv/.ready
 
 .PHONY: demo test lint clean
 
-demo: $(READY)  ## sample a BFS problem, print its trace, and verify BFS compiled into weights
-	@$(BIN)/algoscope sample bfs --size 8 --count 1 --seed 7
-	@$(BIN)/algoscope verify bfs --size 16 --count 64
+demo: $(READY)  ## the main job on two cores: compile BFS, verify, train, measure, runs/demo/report.html
+	@$(BIN)/algoscope demo
 
 test: lint  ## everything that CI checks
 	$(BIN)/pytest --numprocesses=auto --dist=worksteal

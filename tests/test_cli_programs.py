@@ -32,6 +32,9 @@ def test_programs_lists_every_program_with_its_certificate(algoscope):
     assert f"{len(described)} programs" in table
     for name in described:
         assert f" {name} " in table
+    assert described["bellman_ford"]["printed"]["broken"]
+    assert "bfs as Mind The Gap prints it" in table
+    assert "made for 16 nodes" in table
 
 
 def test_compile_writes_a_network_of_the_width_asked_for(algoscope, tmp_path):

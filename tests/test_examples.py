@@ -4,6 +4,8 @@ import ast
 import pathlib
 import runpy
 
+import nbclient
+import nbformat
 import pytest
 import torch
 
@@ -37,6 +39,22 @@ def test_a_checkpoint_of_dm_clrs_is_judged(capsys):
     assert [reason.split()[0] for reason in judgement.reasons] == ["interchange"]
     assert judgement.evidence.probes.same_size > judgement.evidence.untrained_probes.same_size
     assert capsys.readouterr().out.startswith(judgement.word)
+
+
+def test_the_notebook_shows_programs_recordings_and_verdicts():
+    notebook = nbformat.read(EXAMPLES / "verdict.ipynb", as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "it is kept without outputs"
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
+    program, compiled, recording, exact, other = (
+        cell.outputs[-1].data["text/html"] for cell in notebook.cells if cell.cell_type == "code"
+    )
+    assert "parent = minimum(other.idx, where=other.visit)" in program
+    assert "largest uniform size" in compiled
+    assert compiled.count("<svg") > 3
+    assert "4 × " in recording
+    assert "<title>step 1</title>" in recording
+    assert "runs bfs" in exact
+    assert "shortcut" in other
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

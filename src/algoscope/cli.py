@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
@@ -15,8 +16,11 @@ import tyro
 from algoscope.verbs.gap import Gap
 from algoscope.verbs.llm import Llm
 from algoscope.verbs.printing import print_table
+from algoscope.verbs.report import Demo, Report, View
+from algoscope.verbs.reproduce import Reproduce
 from algoscope.verbs.runs import Runs
 from algoscope.verbs.train import Train
+from algoscope.verbs.transnar import Transnar
 
 if TYPE_CHECKING:
     from algoscope.tasks import Batch
@@ -102,14 +106,21 @@ class Sample:
 class Programs:
     """List the graph programs, with what their compiled networks are certified for."""
 
+    size: int = 16
+    """Problem size for which the networks that Mind The Gap prints are described."""
     json: bool = False
     """Print JSON instead of a table."""
 
     def run(self) -> None:
         from algoscope import programs
+        from algoscope.programs.printed import TASKS, printed
+        from algoscope.programs.tables import limits
         from algoscope.tasks.table import Table
 
+        as_printed = {name: printed(name, self.size).certificate for name in TASKS}
         described = {name: _describe_program(name) for name in programs.names()}
+        for name, certificate in as_printed.items():
+            described[name]["printed"] = certificate.as_json()
         if self.json:
             print(json.dumps(described, indent=2))
             return
@@ -124,6 +135,9 @@ class Programs:
                 ],
             )
         )
+        for name, certificate in as_printed.items():
+            print(f"{name} as Mind The Gap prints it (--variant printed):")
+            print(textwrap.indent(limits(certificate), "  "))
 
 
 Variant = Literal["compiled", "printed"]
@@ -283,10 +297,15 @@ def main() -> None:
             "compile": Compile,
             "verify": Verify,
             "draw": Draw,
+            "demo": Demo,
             "gap": Gap,
             "train": Train,
+            "report": Report,
+            "view": View,
             "runs": Runs,
             "llm": Llm,
+            "transnar": Transnar,
+            "reproduce": Reproduce,
         },
         description="Does this model run the algorithm, or a shortcut?",
     )

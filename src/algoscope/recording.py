@@ -12,7 +12,11 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from algoscope import markup
+from algoscope.tasks.table import Table
+
 Array = jax.Array | np.ndarray
+_MOST_MAPS = 8
 
 
 class Recording(eqx.Module):
@@ -35,6 +39,36 @@ class Recording(eqx.Module):
         """Which steps are no padding: bool [batch, step]."""
         steps = np.arange(np.shape(self.attention)[1])
         return steps < np.maximum(1, np.asarray(self.lengths) - 1)[:, None]
+
+    def part(self, samples: slice | np.ndarray) -> "Recording":
+        """The same of some of the samples."""
+
+        def of(values):
+            return type(values)(*map(of, values)) if isinstance(values, tuple) else values[samples]
+
+        return Recording(
+            self.attention[samples],
+            self.hidden[samples],
+            {name: of(values) for name, values in self.hints.items()},
+            {name: of(values) for name, values in self.outputs.items()},
+            np.asarray(self.lengths)[samples],
+            {name: of(values) for name, values in self.logits.items()},
+        )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what there is, and the attention of the first sample over time."""
+        steps = min(int(self.valid[0].sum()), _MOST_MAPS)
+        maps = np.asarray(self.attention)[0, :steps].mean(1)
+        arrays = {"attention": self.attention, "hidden": self.hidden}
+        arrays |= {f"hints[{name!r}]": of for name, of in self.hints.items()}
+        arrays |= {f"outputs[{name!r}]": of for name, of in self.outputs.items()}
+        rows = [[name, " × ".join(map(str, np.shape(of)))] for name, of in arrays.items()]
+        pictures = " ".join(markup.heat_map(of, f"step {t + 1}") for t, of in enumerate(maps))
+        return (
+            markup.table(Table("Recording", ["array", "shape"], rows))
+            + f"<p>attention of sample 0, steps 1 to {steps}, mean of heads; row reads column</p>"
+            + f"<div>{pictures}</div>"
+        )
 
     @staticmethod
     def from_arrays(

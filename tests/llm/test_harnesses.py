@@ -1,6 +1,9 @@
 """The same items in other harnesses, offline; and CLRS-Text with the traces of rivals."""
 
+import importlib
 import json
+import pathlib
+import tomllib
 
 import pytest
 
@@ -8,6 +11,8 @@ from algoscope import tasks
 from algoscope.llm import harnesses
 from algoscope.llm.clrs_text import clrs_items, study_clrs_text, trace_scores
 from algoscope.llm.prompts import navigation
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 
 def test_rows_carry_answer_and_traces(tmp_path):
@@ -69,8 +74,10 @@ def test_inspect_ai_runs_the_task_offline(tmp_path):
             return len(text.split())
 
     modelapi("always_yes")(lambda: AlwaysYes)
+    from algoscope.llm import inspect_tasks
+
     [log] = evaluate(
-        harnesses.inspect_task(harnesses.rows(navigation(6))),
+        inspect_tasks.navigation(count=6),
         model=get_model("always_yes/model"),
         log_dir=str(tmp_path),
         display="none",
@@ -80,6 +87,20 @@ def test_inspect_ai_runs_the_task_offline(tmp_path):
     assert metrics["accuracy"].value == 0.5
     assert metrics["True"].value == 1
     assert metrics["False"].value == 0
+    sorting = inspect_tasks.clrs_text(size=5, count=2)
+    assert [s.target for s in sorting.dataset] == [
+        item.example.answer for item in clrs_items("insertion_sort", 5, 2)
+    ]
+
+
+def test_inspect_ai_finds_the_tasks_by_their_entry_point():
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    module = importlib.import_module(
+        pyproject["project"]["entry-points"]["inspect_ai"]["algoscope"]
+    )
+    assert {name for name, of in vars(module).items() if hasattr(of, "__registry_info__")} == {
+        "navigation", "clrs_text"
+    }  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -12,7 +12,7 @@ from algoscope.llm.behaviour import behaviour
 from algoscope.llm.observe import answer_tokens, observe, places, recording
 from algoscope.llm.prompts import from_text, navigation
 from algoscope.llm.subjects import subject
-from algoscope.llm.vocabulary import word_tokenizer
+from algoscope.llm.vocabulary import form_tokenizer, word_tokenizer
 
 
 def _byte_tokenizer(merges):
@@ -75,6 +75,14 @@ def test_a_question_without_the_goal_is_refused(llama):
         places(llama, lost)
 
 
+def test_names_that_the_tokenizer_does_not_know_are_refused():
+    letters = form_tokenizer("letters")
+    made = subject((tiny_llama(letters), letters), "letters")
+    observe(made, navigation(2, form="letters"))
+    with pytest.raises(ValueError, match=r"letters has no word for, needed another surface form"):
+        observe(made, navigation(2, form="rooms"))
+
+
 def test_node_attention_sums_what_the_tokens_get(llama):
     item = navigation(2, form="letters")[0]
     [seen] = observe(llama, [item])
@@ -94,6 +102,9 @@ def test_recordings_have_rows_that_sum_to_one(llama):
     assert np.allclose(np.asarray(found.attention).sum(-1), 1, atol=1e-4)
     assert np.allclose(found.attention[0, :, :, 14, :14], seen[0].attention["last"], atol=1e-6)
     assert np.array_equal(found.hidden[0, :, :14], seen[0].states[1:])
+    mean = np.asarray(recording(seen, per_mention=True).attention)
+    assert np.allclose(mean.sum(-1), 1, atol=1e-4)
+    assert np.allclose(mean[0, :, :, 14, :14], seen[0].per_mention("last"), atol=1e-6)
     with pytest.raises(ValueError, match="one size"):
         recording(observe(llama, items[:1] + navigation(2, size=4, form="letters"), pairs=True))
     with pytest.raises(ValueError, match="pairs=True"):

@@ -133,10 +133,13 @@ def test_similarity_finds_planted_geometry(seen):
             size=(2, o.item.nodes, 2), scale=0.05
         )
         planted.append(dataclasses.replace(o, states=states))
-    found = {s.reference: s for s in representation.similarities(planted)}
-    assert found["DFS"].p == 0.001
-    assert found["DFS"].mirrored[0].value > found["BFS"].mirrored[0].value + 0.1
-    assert {s.p for s in representation.similarities(seen)}.isdisjoint({0.001})
+    found = {(s.measure, s.reference): s for s in representation.similarities(planted)}
+    for measure in ("RSA", "CKA"):
+        dfs, bfs = found[measure, "DFS"], found[measure, "BFS"]
+        assert dfs.p < 0.05
+        assert dfs.mirrored[0].value > bfs.mirrored[0].value + 0.1
+        assert dfs.best == max(dfs.mirrored)
+    assert min(s.p for s in representation.similarities(seen)) > 0.05
 
 
 def test_trajectories_have_two_coordinates_for_every_node_and_layer(seen):

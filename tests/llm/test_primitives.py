@@ -7,6 +7,7 @@ import pytest
 import torch
 from tiny_models import tiny_llama
 
+from algoscope.llm.forms import FORMS
 from algoscope.llm.primitives import PRIMITIVES, find_primitives
 from algoscope.llm.subjects import subject
 from algoscope.llm.vocabulary import word_tokenizer
@@ -14,15 +15,20 @@ from algoscope.llm.vocabulary import word_tokenizer
 
 @pytest.fixture(scope="module")
 def reading_subject():
-    prompts = [p.make(np.random.default_rng(s)).prompt for p in PRIMITIVES for s in range(50)]
+    prompts = [
+        p.make(np.random.default_rng(s), FORMS["rooms"]).prompt
+        for p in PRIMITIVES
+        for s in range(50)
+    ]
     tokenizer = word_tokenizer(re.findall(r"\w+|[^\w\s]", " ".join(prompts)))
     return subject((tiny_llama(tokenizer, gain=6.0), tokenizer), "random")
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("primitive", PRIMITIVES, ids=lambda p: p.name)
-def test_minimal_tasks_mark_what_they_say(primitive):
+def test_minimal_tasks_mark_what_they_say(primitive, form):
     for seed in range(20):
-        task = primitive.make(np.random.default_rng(seed))
+        task = primitive.make(np.random.default_rng(seed), FORMS[form])
         query, target, control = (task.prompt[slice(*span)] for span in task[1:])
         assert target != control
         assert max(task.target[1], task.control[1]) <= task.query[1]
@@ -31,9 +37,9 @@ def test_minimal_tasks_mark_what_they_say(primitive):
         if primitive.name == "successor":
             assert f"{query} {target}" in task.prompt
         if primitive.name == "edge lookup":
-            assert f"{target} leads to {query}." in task.prompt
+            assert FORMS[form].one_way.format(a=target, b=query) in task.prompt
         if primitive.name == "goal match":
-            assert f"get to {target}?" in task.prompt
+            assert f"get to {target} from" in task.prompt
         if primitive.name == "copy":
             assert f"Repeat {target}." in task.prompt
         if primitive.name == "comparison":

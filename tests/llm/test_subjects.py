@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from tiny_models import tiny_llama
+from safetensors.torch import load_file, save_file
+from tiny_models import tiny_llama, write_gguf
 
 from algoscope.llm import capture
-from algoscope.llm.capture import Patch
+from algoscope.llm.capture import Patch, Swap
+from algoscope.llm.observe import observe
+from algoscope.llm.prompts import navigation
 from algoscope.llm.subjects import convert, load, subject
 
 _SHARED = {
@@ -126,17 +129,27 @@ def test_patching_another_state_changes_what_follows(llama):
     assert np.array_equal(llama.read(first, patches=[late]).logits, llama.read(first).logits)
 
 
-def test_an_ablated_head_adds_nothing(llama):
+def test_heads_can_be_silenced_and_made_to_say_what_they_say_elsewhere(llama):
     ids = list(range(5, 25))
     projection = llama.anatomy.attentions[1].o_proj.weight
-    ablated = llama.read(ids, ablated=frozenset({(1, 2)})).logits
+    silent = Swap(1, 2, range(20), np.zeros((20, 8)))
+    ablated = llama.read(ids, swaps=[silent]).logits
     with torch.no_grad():
         kept = projection[:, 16:24].clone()
         projection[:, 16:24] = 0
         without = llama.read(ids).logits
         projection[:, 16:24] = kept
     assert np.allclose(ablated, without, atol=1e-5)
-    assert not np.allclose(ablated, llama.read(ids).logits, atol=1e-3)
+    plain = llama.read(ids, rows=[3, 19])
+    assert not np.allclose(ablated, plain.logits, atol=1e-3)
+    assert plain.outputs.shape == (3, 4, 2, 8)
+    itself = Swap(1, 2, [3, 19], plain.outputs[1, 2])
+    assert np.array_equal(llama.read(ids, swaps=[itself]).logits, plain.logits)
+    other = llama.read([*ids[:-1], 40], rows=[19])
+    swaps = [Swap(0, head, [19], other.outputs[0, head]) for head in range(4)]
+    swapped = llama.read(ids, rows=[19], swaps=swaps)
+    assert np.array_equal(swapped.outputs[0], plain.outputs[0][:, 1:])
+    assert not np.allclose(swapped.logits, plain.logits, atol=1e-3)
 
 
 def test_random_weights_have_the_architecture_and_nothing_else(llama):
@@ -159,6 +172,44 @@ def test_a_folder_is_loaded_without_a_hub(llama, tmp_path, tokenizer):
     assert np.array_equal(load(tmp_path / "copy").read(ids).logits, loaded.read(ids).logits)
     with pytest.raises(ValueError, match="which exists"):
         convert(tmp_path / "model", tmp_path / "copy")
+
+
+def test_a_gguf_file_is_the_model_whose_weights_it_holds(tmp_path):
+    """The tokenizer is the file's own; the folder made of it loads the same."""
+    model = tiny_llama(range(270), num_hidden_layers=2)
+    write_gguf(tmp_path / "tiny.gguf", model)
+    loaded = load(tmp_path / "tiny.gguf")
+    item = navigation(2, size=3, depths=(1,))[0]
+    ids = loaded.encode(item.prompt).ids
+    assert loaded.tokenizer.decode(ids) == item.prompt
+    expected = subject((model, loaded.tokenizer), "live").read(ids, rows=[len(ids) - 1])
+    for found in (loaded, _converted(tmp_path)):
+        reading = found.read(found.encode(item.prompt).ids, rows=[len(ids) - 1])
+        assert np.allclose(reading.logits, expected.logits, atol=1e-5)
+        assert np.allclose(reading.attention, expected.attention, atol=1e-5)
+        (observed,) = observe(found, [item])
+        assert observed.attention["last"].shape == (2, 4, item.nodes)
+
+
+def _converted(folder):
+    convert(folder / "tiny.gguf", folder / "copy")
+    return load(folder / "copy")
+
+
+def test_weights_that_are_missing_are_not_made_up(llama, tmp_path, tokenizer):
+    llama.model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    del weights["model.layers.1.mlp.up_proj.weight"]
+    save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ValueError, match=r"no weights for model\.layers\.1\.mlp\.up_proj"):
+        load(tmp_path)
+
+
+def test_a_file_that_is_no_gguf_is_refused(tmp_path):
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF, but not really")
+    with pytest.raises(ValueError, match=r"broken\.gguf, which cannot be read as GGUF"):
+        load(tmp_path / "broken.gguf")
 
 
 def test_bad_sources_say_what_is_wrong(tmp_path, llama):

@@ -41,8 +41,9 @@ def test_navigate_prints_tables_and_writes_a_folder_with_a_page(algoscope, folde
     assert study["check"]["attention"] < 1e-5
     page = (out / "page.html").read_text()
     assert page.count("<svg") == 5
-    for outside in ("src=", "<script", "@import", "<link"):
+    for outside in ("src=", "@import", 'http-equiv="refresh'):
         assert outside not in page
+    assert "default-src &#x27;none&#x27;" in page, "no request is allowed"
     assert {p.name for p in out.iterdir()} == {"study.json", "page.html", "recordings.safetensors"}
     with pytest.raises(SystemExit, match="which exists"):
         algoscope(*command.split())
@@ -61,6 +62,9 @@ def test_items_are_written_with_their_traces(algoscope, tmp_path):
     out = tmp_path / "items.jsonl"
     assert "8 items" in algoscope("items", "--out", str(out), "--items", "8")
     assert len(out.read_text().splitlines()) == 8
+    printed = algoscope("items", "--out", str(tmp_path / "tasks"), "--items", "4")
+    assert f"lm_eval --include_path {tmp_path / 'tasks'} --tasks algoscope_navigation_" in printed
+    assert len(list((tmp_path / "tasks").iterdir())) == 3
     with pytest.raises(SystemExit, match=r"ends in \.jsonl"):
         algoscope("items", "--out", str(tmp_path / "items.txt"))
 
@@ -81,8 +85,8 @@ def test_clrs_text_scores_what_is_written(algoscope, folder):
 
 def test_train_navigator_saves_a_model_and_says_how_good_it_is(algoscope, tmp_path):
     command = (
-        f"train-navigator --out {tmp_path / 'nav'} --layers 1 --width 16 --heads 2 --sizes 3 "
-        "--depths 1 --batch 4 --steps 4 --items 8"
+        f"train-navigator --out {tmp_path / 'nav'} --layers 3 --width 16 --heads 2 --sizes 3 "
+        "--depths 1 --batch 4 --steps 4 --items 8 --hops 1"
     )
     printed = algoscope(*command.split())
     assert "all depths, reachable" in printed

@@ -65,6 +65,7 @@ def test_an_unknown_hint_mode_is_refused():
         ({"seeds": 0}, "seeds: got 0"),
         ({"tasks": ()}, "tasks: got none"),
         ({"tasks": ("bsf",)}, "unknown task: 'bsf'; did you mean bfs"),
+        ({"scored_on": ("tset",)}, "unknown set of problems: 'tset'; did you mean test"),
         ({"tasks": ("bfs", "bfs")}, "needed each of them once"),
         ({"teacher_forcing": 1.5}, "needed a probability"),
         ({"learning_rate": float("nan")}, "learning_rate: got nan, needed a finite number"),

@@ -32,6 +32,17 @@ class Patch(NamedTuple):
     """[position, width]"""
 
 
+class Swap(NamedTuple):
+    """Outputs to be put in the place of a head's own; zeros silence it."""
+
+    layer: int
+    """From 0."""
+    head: int
+    positions: Sequence[int]
+    outputs: np.ndarray
+    """[position, width of a head]"""
+
+
 class Reading(NamedTuple):
     logits: np.ndarray
     """Of the token after the prompt: float32 [vocabulary]."""
@@ -39,15 +50,19 @@ class Reading(NamedTuple):
     """[layer, head, row, token]: who was attended by each row that was asked for."""
     states: np.ndarray
     """The residual stream [layer + 1, position, width]; 0 is the embedding."""
+    outputs: np.ndarray
+    """What each head passes on to the rows that were asked for: [layer, head, row, width of a
+    head]."""
 
 
 @dataclasses.dataclass
 class _Session:
     rows: torch.Tensor | None
-    ablated: frozenset[tuple[int, int]]
+    swaps: Sequence[Swap]
     numbers: dict[int, int]
     """The number of the layer of each attention module, by the module's id."""
     kept: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
+    outputs: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
     modules: list[torch.nn.Module] = dataclasses.field(default_factory=list)
 
 
@@ -104,10 +119,12 @@ def _attention(
         if session.rows is not None:
             mask = None if attention_mask is None else attention_mask[..., session.rows, :]
             session.kept[layer] = weights(query[:, :, session.rows], mask)[0].float().cpu()
-        heads = [head for of, head in session.ablated if of == layer]
-        if heads:
-            mixed = mixed.clone()
-            mixed[:, :, heads] = 0
+            session.outputs[layer] = mixed[0, session.rows].transpose(0, 1).float().cpu()
+        for swap in session.swaps:
+            if swap.layer == layer:
+                mixed = mixed.clone()
+                new = torch.as_tensor(swap.outputs, device=mixed.device, dtype=mixed.dtype)
+                mixed[0, list(swap.positions), swap.head] = new
     return mixed.contiguous(), None
 
 
@@ -131,18 +148,18 @@ def read(
     rows: Sequence[int] = (),
     positions: Sequence[int] = (),
     patches: Sequence[Patch] = (),
-    ablated: frozenset[tuple[int, int]] = frozenset(),
+    swaps: Sequence[Swap] = (),
 ) -> Reading:
     """Runs the model on one prompt.
 
     `rows` are the tokens whose attention is kept, `positions` those whose states are; `patches`
-    are written into the residual stream, and the (layer, head) in `ablated` add nothing to it.
+    are written into the residual stream, `swaps` into what heads pass on to it.
     """
     device = next(model.parameters()).device
     tokens = torch.tensor([list(ids)], device=device)
     numbers = {id(module): number for number, module in enumerate(anatomy.attentions)}
     row_index = torch.tensor(list(rows), device=device, dtype=torch.long) if len(rows) else None
-    session = _Session(row_index, ablated, numbers)
+    session = _Session(row_index, swaps, numbers)
     at = torch.tensor(list(positions), device=device, dtype=torch.long)
     states: dict[int, torch.Tensor] = {}
 
@@ -176,6 +193,9 @@ def read(
         np.stack([states[layer].numpy() for layer in range(depth + 1)])
         if len(at)
         else np.zeros((depth + 1, 0, 0), np.float32),
+        np.stack([session.outputs[layer].numpy() for layer in range(depth)])
+        if row_index is not None
+        else np.zeros((depth, 0, 0, 0), np.float32),
     )
 
 
@@ -215,7 +235,7 @@ def _hooks(anatomy: Anatomy, visit) -> Iterator[None]:
 @torch.inference_mode()
 def dissect(model: torch.nn.Module, ids: Sequence[int]) -> Anatomy:
     """Finds the layers of a model by running it: which modules call attention, and in what."""
-    session = _Session(None, frozenset(), {})
+    session = _Session(None, (), {})
     token = _session.set(session)
     try:
         device = next(model.parameters()).device

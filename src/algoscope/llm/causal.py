@@ -2,23 +2,25 @@
 
 | test    | changed                                            | control                          |
 |---------|----------------------------------------------------|----------------------------------|
-| `heads` | the heads of the alignment add nothing             | as many others, same layers first |
+| `heads` | what the heads of the alignment say, to the twin's | as many others, same layers first |
 | `nodes` | states of nodes on the way, from the item's twin   | those of their mirror images     |
 | `edges` | the sentence of an edge of the path is taken away  | one of another edge nearby       |
 
-Each item gives an effect and its control's; their difference has a bootstrap interval.
+Each item gives an effect and its control's; their difference has a bootstrap interval. Heads are
+ablated by what they say on the twin, not by zeros: zeros are nothing that later layers ever see,
+and a small model without any one of its heads gives other answers, whatever the head is for.
 """
 
 import dataclasses
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from algoscope.llm import nulls
-from algoscope.llm.capture import Patch
+from algoscope.llm.capture import Patch, Swap
 from algoscope.llm.observe import Observation, Places, answer_tokens, log_odds, observe
-from algoscope.llm.order import Match
+from algoscope.llm.order import BY_HEADS, Match
 from algoscope.llm.prompts import Item, without_edge
 from algoscope.llm.subjects import Subject
 
@@ -48,62 +50,79 @@ def _effect(test: str, measure: str, changed: list[float], control: list[float])
 def causal_tests(
     subject: Subject, observations: Sequence[Observation], match: Match, most: int = 24
 ) -> list[Effect]:
-    """All three, on at most `most` items that are answered right."""
+    """All three, on at most `most` items that are answered right; the match is of a channel in
+    `order.BY_HEADS`."""
     right = [o for o in observations if o.right]
     rng = np.random.default_rng(0)
     chosen = [right[i] for i in sorted(rng.permutation(len(right))[:most])]
     yes = [o for o in right if o.item.reachable]
     reachable = [yes[i] for i in sorted(rng.permutation(len(yes))[:most])]
+    pairs = _with_twins(chosen, observations)
     return [
-        ablate_heads(subject, chosen, match),
-        patch_nodes(subject, chosen, observations, max(0, match.alignment[0][0] - 1)),
+        exchange_heads(subject, pairs, match),
+        patch_nodes(subject, pairs, max(0, match.alignment[0][0] - 1)),
         remove_edges(subject, reachable),
     ]
 
 
-def ablate_heads(subject: Subject, observations: Sequence[Observation], match: Match) -> Effect:
-    """The share of right answers that are lost."""
-    named = frozenset(match.alignment)
-    layers, heads = observations[0].attention["last"].shape[:2] if observations else (0, 0)
+Pair = tuple[Observation, Observation]
+"""An item and its twin, which is answered otherwise, with the same tokens but for two names."""
+
+
+def _with_twins(some: Sequence[Observation], everything: Sequence[Observation]) -> list[Pair]:
+    """Items whose twin has other token positions, or the same answer, are left out."""
+    twins = {(o.item.pair, o.item.reachable): o for o in everything}
+    pairs = ((o, twins.get((o.item.pair, not o.item.reachable))) for o in some)
+    return [
+        (o, twin)
+        for o, twin in pairs
+        if twin is not None
+        and _same_positions(o.places, twin.places)
+        and abs(twin.log_odds - o.log_odds) > 1e-6
+    ]
+
+
+_MOVED = "share of the way to the twin's answer"
+
+
+def exchange_heads(subject: Subject, pairs: Sequence[Pair], match: Match) -> Effect:
+    """The share of the way to the twin's log-odds, when what the heads of the alignment pass on to
+    the token that looks is replaced by what they pass on to it in the twin."""
+    named = sorted(set(match.alignment))
+    layers, heads = pairs[0][0].attention["last"].shape[:2] if pairs else (0, 0)
     rng = np.random.default_rng(1)
     others = [(x, h) for x in range(layers) for h in range(heads) if (x, h) not in named]
     of_named = {layer for layer, _ in named}
     shuffled = [others[i] for i in rng.permutation(len(others))]
-    control = frozenset(sorted(shuffled, key=lambda at: at[0] not in of_named)[: len(named)])
-    items = [o.item for o in observations]
-    lost = {
-        which: [float(not o.right) for o in observe(subject, items, ablated=which)]
-        for which in (named, control)
-    }
-    return _effect("heads", "right answers lost", lost[named], lost[control])
+    control = sorted(shuffled, key=lambda at: at[0] not in of_named)[: len(named)]
+    moved: list[list[float]] = [[], []]
+    for o, twin in pairs:
+        at = o.places.readouts[BY_HEADS[match.channel]]
+        said = subject.read(twin.places.ids, rows=[at]).outputs
+        for which, into in zip((named, control), moved, strict=True):
+            swaps = [Swap(layer, head, [at], said[layer, head]) for layer, head in which]
+            into.append(_moved(subject, o, twin, swaps=swaps))
+    return _effect("heads", _MOVED, *moved)
 
 
-def patch_nodes(
-    subject: Subject,
-    observations: Sequence[Observation],
-    everything: Sequence[Observation],
-    layer: int,
-) -> Effect:
+def patch_nodes(subject: Subject, pairs: Sequence[Pair], layer: int) -> Effect:
     """The share of the way to the twin's log-odds, when nodes' states are replaced by the twin's
-    after so many layers. Items whose twin has other token positions are left out."""
-    twins = {(o.item.pair, o.item.reachable): o for o in everything}
-    yes, no = answer_tokens(subject)
-    moved, control = [], []
-    for o in observations:
-        twin = twins.get((o.item.pair, not o.item.reachable))
-        if twin is None or not _same_positions(o.places, twin.places):
-            continue
+    after so many layers."""
+    moved: list[list[float]] = [[], []]
+    for o, twin in pairs:
         states = subject.read(twin.places.ids, positions=range(len(twin.places.ids))).states
-        way = twin.log_odds - o.log_odds
-        if abs(way) < 1e-6:
-            continue
         image = [o.item.mirror[node] for node in _way(o.item)]
-        for nodes, into in ((_way(o.item), moved), (image, control)):
+        for nodes, into in zip((_way(o.item), image), moved, strict=True):
             at = np.flatnonzero(o.places.membership[nodes].any(0)).tolist()
             patch = Patch(layer, at, states[layer][at])
-            reading = subject.read(o.places.ids, patches=[patch])
-            into.append((log_odds(reading.logits, yes, no) - o.log_odds) / way)
-    return _effect("nodes", "share of the way to the twin's answer", moved, control)
+            into.append(_moved(subject, o, twin, patches=[patch]))
+    return _effect("nodes", _MOVED, *moved)
+
+
+def _moved(subject: Subject, o: Observation, twin: Observation, **changes: Any) -> float:
+    yes, no = answer_tokens(subject)
+    changed = log_odds(subject.read(o.places.ids, **changes).logits, yes, no)
+    return (changed - o.log_odds) / (twin.log_odds - o.log_odds)
 
 
 def _same_positions(a: Places, b: Places) -> bool:

@@ -1,154 +1,169 @@
 """The navigator: a small Llama that really navigates, trained here, as a positive control.
 
-It reads prompts of `prompts.navigation` in the form `letters`. Each training text describes one
-maze and asks several questions about it; only the answers are learned. Goals start next to the
-root and move deeper as each depth is mastered, since deep goals alone teach nothing at first.
+It reads prompts of `prompts.navigation` in the form `letters`. A training text is one maze and
+several questions about it, each of which sees the maze but not the other questions, so that each
+is learned as it will be asked.
+
+With answers alone, and the usual initial weights, Yes and No stayed at chance for eight thousand
+batches. So what happens inside is taught as well, a step a layer: after the first layer the end of
+an edge knows where the edge comes from, and the last token knows the goal; after layer 1 + k the
+last token knows the node k steps back from the goal. Such a navigator searches backward by
+construction.
 """
 
-import collections
-import concurrent.futures
 import dataclasses
-import functools
 import json
-import multiprocessing
 import pathlib
 import time
-from collections.abc import Callable, Generator
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from algoscope.llm import mazes
 from algoscope.llm.forms import FORMS
 from algoscope.llm.prompts import navigation
-from algoscope.llm.vocabulary import PADDING, word_tokenizer
+from algoscope.llm.vocabulary import PADDING, form_tokenizer
 
 FORM = "letters"
-_FIRST = "Name the first node on the way to {goal}."
+_BRANCHING = 2
 
 
 @dataclasses.dataclass(frozen=True)
 class NavigatorConfig:
     layers: int = 6
-    width: int = 128
-    heads: int = 4
-    sizes: tuple[int, ...] = (4, 5, 6, 7)
+    width: int = 64
+    heads: int = 2
+    sizes: tuple[int, ...] = (3, 4, 5, 6, 7)
     """Nodes of one component of the mazes that are learned."""
     depths: tuple[int, ...] = (1, 2, 3)
-    questions: int = 6
+    questions: int = 4
     """Questions about each maze."""
-    batch: int = 64
-    steps: int = 6000
-    rate: float = 1e-3
+    hops: int = 3
+    """Steps back from the goal that are taught, a layer each; 0 teaches answers alone."""
+    batch: int = 128
+    steps: int = 4000
+    rate: float = 2e-3
     seed: int = 0
     device: str = "cpu"
     threads: int = 1
-    workers: int = 0
-    """Processes that write texts ahead, so that a GPU need not wait; goals then move deeper a few
-    steps later, so the number of workers is part of what is repeated."""
+
+    def __post_init__(self) -> None:
+        if min(self.sizes) < 2 or 2 * max(self.sizes) > len(FORMS[FORM].names):
+            raise ValueError(
+                f"sizes: got {self.sizes}, needed from 2 to {len(FORMS[FORM].names) // 2} nodes"
+            )
+        if self.hops and not 0 < self.hops <= self.layers - 2:
+            raise ValueError(
+                f"hops: got {self.hops}, needed at most {self.layers - 2} with {self.layers} "
+                "layers: the first finds the goal, each further one takes a step, the last answers"
+            )
 
 
 class Progress(NamedTuple):
     step: int
     loss: float
     accuracy: float
-    """On the last texts that were learned from, before learning from them."""
-    depth: int
-    """The deepest goals at this step."""
+    """Share of right Yes and No on the texts since the last report, before learning from them."""
+    hops: float
+    """The same for the node after the last hop; 0 without hops."""
     seconds: float
 
 
 def build(config: NavigatorConfig, tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
+    """Keys begin as queries, so that equal words attend to each other from the start: a name is
+    then looked up after some hundred steps, which takes thousands otherwise."""
     torch.manual_seed(config.seed)
-    return LlamaForCausalLM(
+    model = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=len(tokenizer),
             hidden_size=config.width,
-            intermediate_size=4 * config.width,
+            intermediate_size=2 * config.width,
             num_hidden_layers=config.layers,
             num_attention_heads=config.heads,
             num_key_value_heads=config.heads,
             max_position_embeddings=512,
+            initializer_range=0.06,
             tie_word_embeddings=True,
             pad_token_id=tokenizer.get_vocab()[PADDING],
             bos_token_id=None,
             eos_token_id=None,
         )
     )
+    weights = model.state_dict()
+    for name, values in weights.items():
+        if "q_proj" in name:
+            weights[name.replace("q_proj", "k_proj")].copy_(values)
+    return model
 
 
 def train(
     config: NavigatorConfig,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[Progress, LlamaForCausalLM], None] = lambda progress, model: None,
     every: int = 100,
 ) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast, list[Progress]]:
     torch.set_num_threads(config.threads)
-    tokenizer = word_tokenizer()
-    model = build(config, tokenizer)
-    model.to(device=torch.device(config.device))  # pyright: ignore[reportCallIssue]
-    optimiser = torch.optim.AdamW(model.parameters(), config.rate, betas=(0.9, 0.98))
-    history, recent, started = [], [], time.perf_counter()
-    depth, texts_of = 1, _texts(config)
-    next(texts_of)
+    tokenizer = form_tokenizer(FORM)
+    model, writer = build(config, tokenizer), Writer(tokenizer)
+    readout = torch.nn.Linear(config.width, len(tokenizer))
+    for part in (model, readout):
+        part.to(device=torch.device(config.device))  # pyright: ignore[reportCallIssue]
+    learned = [*model.parameters(), *readout.parameters()]
+    optimiser = torch.optim.AdamW(learned, config.rate, betas=(0.9, 0.98))
+    history, started = [], time.perf_counter()
+    right, counted = torch.zeros(2, device=config.device), 0
     for step in range(config.steps):
-        if len(recent) >= every and np.mean(recent[-every:]) > _MASTERED:
-            depth, recent = min(depth + 1, len(config.depths)), []
-        texts = texts_of.send(config.depths[:depth])
-        ids, labels, verdicts = (torch.from_numpy(array).to(config.device) for array in texts)
-        logits = model(input_ids=ids, use_cache=False).logits.flatten(0, 1)
-        loss = torch.nn.functional.cross_entropy(logits, labels.flatten(), ignore_index=_IGNORED)
+        texts = writer.batch(config, np.random.default_rng([config.seed, 1, step]))
         for group in optimiser.param_groups:
             group["lr"] = config.rate * _schedule(step, config.steps)
+        loss, shares = _loss(model, readout, texts, config)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(learned, 1.0)
         optimiser.step()
-        right = (logits.argmax(-1) == labels.flatten())[verdicts.flatten()]
-        recent.append(float(right.float().mean()))
+        right, counted = right + shares, counted + 1
         if (step + 1) % every == 0 or step + 1 == config.steps:
             seconds = time.perf_counter() - started
-            accuracy = float(np.mean(recent[-every:]))
-            deepest = max(config.depths[:depth])
-            history.append(Progress(step + 1, float(loss.detach()), accuracy, deepest, seconds))
-            report(history[-1])
+            answers, hops = (right / counted).tolist()
+            history.append(Progress(step + 1, loss.item(), answers, hops, seconds))
+            right, counted = torch.zeros(2, device=config.device), 0
+            report(history[-1], model)
     model.to(device=torch.device("cpu"))  # pyright: ignore[reportCallIssue]
     return model.eval(), tokenizer, history
 
 
-def _texts(config: NavigatorConfig) -> Generator["Texts", tuple[int, ...], None]:
-    """The texts of one step after the other; is sent the depths of the goals."""
-    depths = yield  # pyright: ignore[reportReturnType]
-    if not config.workers:
-        for step in range(config.steps):
-            depths = yield _texts_of_step(config, depths, step)
-        return
-    ahead = 4 * config.workers
-    with concurrent.futures.ProcessPoolExecutor(
-        config.workers, multiprocessing.get_context("spawn")
-    ) as pool:
-        waiting = collections.deque(
-            pool.submit(_texts_of_step, config, depths, step) for step in range(ahead)
-        )
-        for step in range(config.steps):
-            waiting.append(pool.submit(_texts_of_step, config, depths, step + ahead))
-            depths = yield waiting.popleft().result()
-        pool.shutdown(cancel_futures=True)
+def _loss(
+    model: Any, readout: torch.nn.Linear, texts: "Texts", config: NavigatorConfig
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean cross-entropy of the answers and, with hops, of naming their nodes (by the model's own
+    unembedding) and the tails of edges (by a readout of their own, which leaves heads what they
+    are); and the shares of right answers and of right last hops: [2]."""
+    given = {name: torch.from_numpy(of).to(config.device) for name, of in texts._asdict().items()}
+    out = model.model(
+        input_ids=given["ids"],
+        attention_mask=given["sees"][None, None],
+        position_ids=given["positions"][None],
+        use_cache=False,
+        output_hidden_states=config.hops > 0,
+    )
+    logits = model.lm_head(out.last_hidden_state[:, given["ends"]])
+    loss, right = _score(logits, given["answers"])
+    last = torch.zeros_like(right)
+    if config.hops:
+        for hop, nodes in enumerate(given["ancestors"]):
+            state = model.model.norm(out.hidden_states[1 + hop][:, given["ends"]])
+            of_hop, last = _score(model.lm_head(state), nodes)
+            loss = loss + of_hop / (config.hops + 1)
+        state = model.model.norm(out.hidden_states[1][:, given["heads"]])
+        loss = loss + _score(readout(state), given["tails"])[0]
+    return loss, torch.stack([right, last])
 
 
-def _texts_of_step(config: NavigatorConfig, depths: tuple[int, ...], step: int) -> "Texts":
-    return _writer().batch(config, depths, np.random.default_rng([config.seed, 1, step]))
-
-
-@functools.cache
-def _writer() -> "Writer":
-    return Writer(word_tokenizer())
-
-
-_MASTERED = 0.97
-"""Accuracy from which on goals move deeper."""
-_IGNORED = -100
+def _score(logits: torch.Tensor, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean cross-entropy, and the share of tokens that are the likeliest."""
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten())
+    return loss, (logits.detach().argmax(-1) == tokens).float().mean()
 
 
 def _schedule(step: int, steps: int) -> float:
@@ -161,95 +176,108 @@ def _schedule(step: int, steps: int) -> float:
 
 class Texts(NamedTuple):
     ids: np.ndarray
-    """Tokens [batch, length], padded on the right."""
-    labels: np.ndarray
-    """The next token where it is part of an answer, else -100: [batch, length]."""
-    verdicts: np.ndarray
-    """Where the next token is a Yes or a No: bool [batch, length]."""
+    """Tokens [text, token]: the maze, then the questions, each up to "Answer:"."""
+    positions: np.ndarray
+    """Where each token is to the model: [token]; every question follows the maze at once."""
+    sees: np.ndarray
+    """Whether the token of the row may see that of the column: bool [token, token]."""
+    ends: np.ndarray
+    """The last token of each question: [question]."""
+    answers: np.ndarray
+    """The token after it, Yes or No: [text, question]."""
+    ancestors: np.ndarray
+    """The names of the nodes so many steps back from the goal, at most to where the way begins:
+    [hop, text, question]."""
+    heads: np.ndarray
+    """The tokens at which edges end: [edge]."""
+    tails: np.ndarray
+    """The names of the nodes from which these edges lead: [text, edge]."""
 
 
 class Writer:
-    """Training texts as tokens: a maze, then questions with their answers.
-
-    A third of the questions are answered Yes or No, a third by the way itself, and a third by the
-    node at which the way to the goal begins, wherever that is: naming nodes teaches to look up
-    edges, long before a Yes or No gives anything away.
-    """
+    """Training texts as tokens, many at a time: a maze, then questions."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerFast):
-        self.form = FORMS[FORM]
-        self.tokenizer = tokenizer
-        self.ids = tokenizer.get_vocab()
-        self.pad = self.ids[PADDING]
-        self.intro = self._encode(self.form.intro)
-        self.edge = self._encode(self.form.one_way.format(a="A", b="B"))
-        asked = {"reach": self.form.reach, "path": self.form.path, "first": _FIRST}
-        self.asked = {
-            kind: self._encode(f"{text} Answer:".format(goal="A", source="B"))
-            for kind, text in asked.items()
-        }
+        form = FORMS[FORM]
+        ids = tokenizer.get_vocab()
 
-    def _encode(self, text: str) -> list[int]:
-        return self.tokenizer.encode(text, add_special_tokens=False)
+        def encode(text: str) -> np.ndarray:
+            filled = text.format(a="A", b="B", goal="A", source="B")
+            return np.array(tokenizer.encode(filled, add_special_tokens=False))
 
-    def _fill(self, tokens: list[int], a: int, b: int) -> list[int]:
-        names = {self.ids["A"]: a, self.ids["B"]: b}
-        return [names.get(token, token) for token in tokens]
+        self.names = np.array([ids[name] for name in form.names])
+        self.first, self.second = ids["A"], ids["B"]
+        self.yes, self.no = ids["Yes"], ids["No"]
+        self.intro, self.edge = encode(form.intro), encode(form.one_way)
+        self.asked = encode(f"{form.reach} Answer:")
 
-    def batch(
-        self, config: NavigatorConfig, depths: tuple[int, ...], rng: np.random.Generator
-    ) -> Texts:
-        """Mazes of one size, goals of the depths given, reachable ones and others."""
-        size = int(rng.choice([size for size in config.sizes if size > max(depths)]))
-        family = mazes.family("random_tree", size)
-        texts = [self._text(family, depths, config.questions, rng) for _ in range(config.batch)]
-        length = max(len(ids) for ids, _ in texts)
-        ids = np.full((len(texts), length), self.pad)
-        labels = np.full((len(texts), length), _IGNORED)
-        for row, (tokens, answered) in enumerate(texts):
-            ids[row, : len(tokens)] = tokens
-            for start, end in answered:
-                labels[row, start - 1 : end - 1] = tokens[start:end]
-        verdicts = np.isin(labels, [self.ids["Yes"], self.ids["No"]])
-        return Texts(ids, labels, verdicts)
+    def batch(self, config: NavigatorConfig, rng: np.random.Generator) -> Texts:
+        """Mazes of one size, goals of the depths given, as many reachable as not."""
+        size, B = int(rng.choice(config.sizes)), config.batch
+        parents, depths = _trees(B, size, rng)
+        names = self.names[rng.random((B, len(self.names))).argsort(1)[:, : 2 * size]]
+        rows = np.arange(B)[:, None]
+        senders = np.concatenate([parents[:, 1:], parents[:, 1:] + size], 1)
+        receivers = np.tile(np.concatenate([np.arange(1, size), np.arange(1, size) + size]), (B, 1))
+        order = rng.random(senders.shape).argsort(1)
+        senders, receivers = senders[rows, order], receivers[rows, order]
+        edges = self._fill(self.edge, names[rows, senders], names[rows, receivers])
+        parts = [np.tile(self.intro, (B, 1)), edges.reshape(B, -1)]
 
-    def _text(self, family, depths, questions, rng):
-        while True:
-            maze = mazes.draw(family, True, rng)
-            of = maze.depths()
-            if of.max() >= max(depths):
-                break
-        names = rng.permutation(len(self.form.names))[: maze.nodes]
-        names = [self.ids[self.form.names[number]] for number in names]
-        parents = {receiver: sender for sender, receiver in maze.edges}
-        tokens, answered = list(self.intro), []
-        for number in rng.permutation(len(maze.edges)):
-            a, b = maze.edges[number]
-            tokens += self._fill(self.edge, names[a], names[b])
-        for number in range(questions):
-            goal = int(rng.choice(np.flatnonzero(of == rng.choice(depths))))
-            reachable = bool(rng.random() < 0.5)
-            if not reachable:
-                goal += maze.size
-            kind = ("reach", "first", "path")[number % 3]
-            tokens += self._fill(self.asked[kind], names[goal], names[0])
-            start = len(tokens)
-            tokens += self._answer(kind, reachable, goal, names, parents)
-            answered.append((start, len(tokens)))
-        return tokens, answered
+        goals = _goals(depths, config, rng)
+        copies = size * (rng.random(goals.shape) < 0.5)
+        ancestors = [goals]
+        for _ in range(config.hops):
+            ancestors.append(parents[rows, ancestors[-1]])
+        named = np.stack([names[rows, found + copies] for found in ancestors])
+        parts += [self._fill(self.asked, of, names[:, 0]) for of in named[0].T]
+        heads = len(self.intro) + np.flatnonzero(np.tile(self.edge, order.shape[1]) == self.second)
+        return Texts(
+            np.concatenate(parts, 1),
+            *_layout(parts),
+            np.where(copies > 0, self.no, self.yes),
+            named,
+            heads,
+            names[rows, senders],
+        )
 
-    def _answer(self, kind, reachable, goal, names, parents) -> list[int]:
-        if kind == "reach":
-            return [self.ids["Yes" if reachable else "No"], self.ids["."]]
-        path = [goal]
-        while path[-1] in parents:
-            path.append(parents[path[-1]])
-        if kind == "first":
-            return [names[path[-1]], self.ids["."]]
-        if not reachable:
-            return [self.ids["None"], self.ids["."]]
-        listed = [token for node in reversed(path) for token in (self.ids[","], names[node])]
-        return [*listed[1:], self.ids["."]]
+    def _fill(self, tokens: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """[…, token]: the tokens with the names of A and B replaced."""
+        a, b = a[..., None], b[..., None]
+        return np.where(tokens == self.first, a, np.where(tokens == self.second, b, tokens))
+
+
+def _trees(count: int, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Trees of the family `random_tree`: parents (the root's is itself), depths [tree, node]."""
+    rows = np.arange(count)
+    parents, depths, children = (np.zeros((count, size), int) for _ in range(3))
+    for node in range(1, size):
+        drawn = np.where(children[:, :node] < _BRANCHING, rng.random((count, node)), -1)
+        parents[:, node] = drawn.argmax(1)
+        depths[:, node] = depths[rows, parents[:, node]] + 1
+        children[rows, parents[:, node]] += 1
+    return parents, depths
+
+
+def _goals(depths: np.ndarray, config: NavigatorConfig, rng: np.random.Generator) -> np.ndarray:
+    """[text, question]: of those depths that a tree has, each as often; a node of it at random."""
+    same = (depths[:, :, None] == depths[:, None, :]).sum(2)
+    weights = np.where(np.isin(depths, config.depths), 1 / same, 0)
+    chances = (weights / weights.sum(1, keepdims=True)).cumsum(1)
+    drawn = rng.random((len(depths), config.questions))
+    return np.minimum((drawn[:, :, None] > chances[:, None]).sum(2), depths.shape[1] - 1)
+
+
+def _layout(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """positions, sees and ends (see `Texts`) of an introduction, a maze and questions."""
+    lengths = [part.shape[1] for part in parts]
+    described = sum(lengths[:2])
+    positions = [np.arange(described), *(described + np.arange(n) for n in lengths[2:])]
+    block = np.concatenate(
+        [np.zeros(described, int), np.repeat(np.arange(2, len(parts)), lengths[2:])]
+    )
+    sees = np.tri(len(block), dtype=bool) & ((block == 0) | (block == block[:, None]))
+    return np.concatenate(positions), sees, np.cumsum(lengths)[2:] - 1
 
 
 def save(model, tokenizer, config: NavigatorConfig, history, folder: pathlib.Path) -> None:

@@ -54,7 +54,8 @@ class Observation:
     readout_states: np.ndarray
     """[layer + 1, readout, width]"""
     pairs: np.ndarray | None
-    """[layer, head, node + 2, node + 2]; the last two nodes are the last token and the rest."""
+    """[layer, head, node + 2, node + 2], summed over the mentions of a node; the last two nodes are
+    the last token and the rest."""
 
     @property
     def says_yes(self) -> bool:
@@ -72,6 +73,13 @@ class Observation:
 def places(subject: Subject, item: Item) -> Places:
     encoded = subject.encode(item.prompt)
     tokens = [_tokens(encoded, m.start, m.end, item.names[m.node]) for m in item.mentions]
+    unknown = subject.tokenizer.unk_token_id
+    for mention, of in zip(item.mentions, tokens, strict=True):
+        if unknown is not None and unknown in (encoded.ids[token] for token in of):
+            raise ValueError(
+                f"tokenizer: got {item.names[mention.node]!r}, which {subject.name} has no word "
+                f"for, needed another surface form (form=, --form) than {item.form}"
+            )
     membership = np.zeros((item.nodes, len(encoded.ids)))
     ends: list[list[int]] = [[] for _ in range(item.nodes)]
     for mention, of in zip(item.mentions, tokens, strict=True):
@@ -127,20 +135,19 @@ def observe(
     subject: Subject,
     items: Sequence[Item],
     pairs: bool = False,
-    ablated: frozenset[tuple[int, int]] = frozenset(),
 ) -> list[Observation]:
     """What the subject does on each item; `pairs` also keeps the attention of nodes to nodes."""
     yes, no = answer_tokens(subject)
-    return [_observe(subject, item, pairs, ablated, yes, no) for item in items]
+    return [_observe(subject, item, pairs, yes, no) for item in items]
 
 
-def _observe(subject, item, pairs, ablated, yes, no) -> Observation:
+def _observe(subject, item, pairs, yes, no) -> Observation:
     at = places(subject, item)
     ends = at.last_ends
     readouts = [at.readouts[name] for name in READOUTS]
     mentioned = [token for of in at.ends for token in of] if pairs else []
     rows = [*readouts, *mentioned]
-    reading = subject.read(at.ids, rows=rows, positions=[*ends, *readouts], ablated=ablated)
+    reading = subject.read(at.ids, rows=rows, positions=[*ends, *readouts])
     by_node = reading.attention @ at.membership.T
     return Observation(
         item=item,
@@ -179,9 +186,13 @@ def _pairs(by_node: np.ndarray, at: Places) -> np.ndarray:
     return full
 
 
-def recording(observations: Sequence[Observation]) -> Recording:
+def recording(observations: Sequence[Observation], per_mention: bool = False) -> Recording:
     """Observations made with `pairs` as a `Recording`: a step is a layer, nodes are the rooms, then
-    the last token, then the rest of the prompt (whose state is zero)."""
+    the last token, then the rest of the prompt (whose state is zero).
+
+    A room gets the sum over its mentions or, if `per_mention`, their mean; the rest gets what
+    remains, so that rows sum to 1.
+    """
     if not observations or any(o.pairs is None for o in observations):
         raise ValueError("observations: needed at least one, made with pairs=True")
     sizes = {o.item.nodes for o in observations}
@@ -195,8 +206,18 @@ def recording(observations: Sequence[Observation]) -> Recording:
         hidden.append(np.concatenate([o.states, last, np.zeros_like(last)], 1)[1:])
     hidden = np.stack(hidden)
     return Recording.from_arrays(
-        attention=np.stack([o.pairs for o in observations if o.pairs is not None]),
+        attention=np.stack([_attention(o, per_mention) for o in observations]),
         hidden=hidden,
         lengths=np.full(len(hidden), hidden.shape[1] + 1),
         outputs={"reachable": np.array([o.says_yes for o in observations])},
     )
+
+
+def _attention(observation: Observation, per_mention: bool) -> np.ndarray:
+    assert observation.pairs is not None
+    if not per_mention:
+        return observation.pairs
+    attention, nodes = observation.pairs.copy(), observation.item.nodes
+    attention[:, :, :-1, :nodes] /= np.maximum(observation.places.mentions, 1)
+    attention[:, :, :-1, -1] = 1 - attention[:, :, :-1, :-1].sum(-1)
+    return attention

@@ -70,6 +70,8 @@ CHANNELS: dict[str, Field] = {
     "attention of the goal": lambda o: o.per_mention("goal"),
     "similarity to the last token": _similarity,
 }
+BY_HEADS = {"attention of the last token": "last", "attention of the goal": "goal"}
+"""The channels whose alignment names heads, which can be exchanged; and whose attention it is."""
 
 
 def contrasts(field: np.ndarray, steps: np.ndarray, mirror: Sequence[int]) -> np.ndarray:

@@ -1,6 +1,5 @@
-"""The page of a study: one HTML file without scripts or outside resources, figures as SVG."""
+"""The page of a study: one HTML file without outside resources, figures as SVG."""
 
-import html
 import io
 import itertools
 
@@ -12,42 +11,38 @@ from algoscope.llm.observe import Observation
 from algoscope.llm.representation import trajectories
 from algoscope.llm.results import tables
 from algoscope.llm.study import Study
-from algoscope.tasks.table import Table
-
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 13px }
-caption { text-align: left; font-weight: 600; padding: .3rem 0 }
-td, th { border-bottom: 1px solid #ddd; padding: .2rem .7rem .2rem 0; text-align: left }
-svg { max-width: 100%; height: auto }
-pre { white-space: pre-wrap; background: #f6f6f6; padding: 1em }
-"""
+from algoscope.markup import escape
+from algoscope.report import frame
+from algoscope.report.frame import Section
 
 
 def page(study: Study) -> str:
     shown = _telling(study)
+    last = "Attention of the last token by layer, per mention, mean of heads"
+    steps = "Layers against steps: how much more they attend to a step than to its mirror image"
     figures = [
-        ("Attention of the last token by layer, per mention, mean of heads", _heat_map(shown)),
-        ("Layers against steps: how much more they attend to a step than to its mirror image",
-         _by_layer(study)),
-        ("Attention and distance from the start, by layer", _naive(study)),
-        ("Trajectories of node states, PCA", _paths(shown, "pca")),
-        ("Trajectories of node states, t-SNE", _paths(shown, "tsne")),
-    ]  # fmt: skip
-    parts = [
-        f"<h1>{html.escape(study.subject)}: {html.escape(str(study.verdict))}</h1>",
+        ("attention", last, _heat_map(shown)),
+        ("steps", steps, _by_layer(study)),
+        ("distance", "Attention and distance from the start, by layer", _naive(study)),
+        ("paths", "Trajectories of node states, PCA", _paths(shown, "pca")),
+        ("neighbours", "Trajectories of node states, t-SNE", _paths(shown, "tsne")),
+    ]
+    verdict = f"{study.subject}: {study.verdict}"
+    found = [
+        f"<h1>{escape(verdict)}</h1>",
         f"<p>{study.items} navigation items, seed {study.seed}. Recorded attention differs from "
         f"eager attention by at most {study.check['attention']:.1e}.</p>",
-        *(_table(table) for table in reversed(tables(study))),
-        f"<h2>One item</h2><pre>{html.escape(shown.item.prompt)}</pre>",
-        *(f"<h2>{html.escape(title)}</h2>{figure}" for title, figure in figures),
+        *(frame.table(table) for table in reversed(tables(study))),
     ]
-    return (
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        f"<title>{html.escape(study.subject)}</title><style>{_STYLE}</style></head><body>"
-        + "\n".join(parts)
-        + "</body></html>\n"
-    )
+    sections = [
+        Section("verdict", "Verdict", "".join(found)),
+        Section("item", "Item", f"<h2>One item</h2><pre>{escape(shown.item.prompt)}</pre>"),
+        *(
+            Section(anchor, anchor.capitalize(), frame.figure(figure, escape(title)))
+            for anchor, title, figure in figures
+        ),
+    ]
+    return frame.page(verdict, sections)
 
 
 def _telling(study: Study) -> Observation:
@@ -56,19 +51,11 @@ def _telling(study: Study) -> Observation:
     return max(reachable, key=lambda o: (o.right, o.item.depth))
 
 
-def _table(table: Table) -> str:
-    def row(cells, tag):
-        return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
-
-    body = "".join(row(cells, "td") for cells in table.rows)
-    caption = html.escape(table.title)
-    return f"<table><caption>{caption}</caption>{row(table.columns, 'th')}{body}</table>"
-
-
 def _svg(figure: Figure) -> str:
     file = io.StringIO()
     figure.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None})
-    return file.getvalue()[file.getvalue().index("<svg") :]
+    drawn = file.getvalue()[file.getvalue().index("<svg") :]
+    return drawn.replace("<svg", '<svg class="plain"', 1)
 
 
 def _heat_map(observation: Observation) -> str:

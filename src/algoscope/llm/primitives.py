@@ -13,13 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.llm import nulls
-from algoscope.llm.forms import FORMS
+from algoscope.llm.forms import FORMS, Form
 from algoscope.llm.subjects import Subject
+from algoscope.tasks.errors import unknown_name
 
 Span = tuple[int, int]
 """Characters [start, end) of a prompt."""
-
-_WORDS = FORMS["rooms"].names
 
 
 class MinimalTask(NamedTuple):
@@ -32,7 +31,7 @@ class MinimalTask(NamedTuple):
 class Primitive(NamedTuple):
     name: str
     summary: str
-    make: Callable[[np.random.Generator], MinimalTask]
+    make: Callable[[np.random.Generator, Form], MinimalTask]
 
 
 class Detection(NamedTuple):
@@ -59,56 +58,57 @@ class _Text:
         self.text += piece
         return start, len(self.text)
 
+    def edges(self, form: Form, words: Sequence[str]) -> list[tuple[Span, Span]]:
+        """A sentence for every two words; where each of the two is."""
+        found = []
+        for a, b in zip(words[::2], words[1::2], strict=True):
+            before, between, after = form.one_way.replace("{a}", "{b}").split("{b}")
+            sender = self.add(f"{before}{a}")
+            receiver = self.add(f"{b}", before=between)
+            self.text += after
+            found.append(((sender[0] + len(before), sender[1]), receiver))
+        return found
 
-def _words(rng: np.random.Generator, count: int) -> list[str]:
-    return [_WORDS[i] for i in rng.permutation(len(_WORDS))[:count]]
+
+def _words(rng: np.random.Generator, form: Form, count: int) -> list[str]:
+    return [form.names[i] for i in rng.permutation(len(form.names))[:count]]
 
 
-def _previous_mention(rng: np.random.Generator) -> MinimalTask:
-    text, words = _Text(), _words(rng, 8)
+def _previous_mention(rng: np.random.Generator, form: Form) -> MinimalTask:
+    text, words = _Text(), _words(rng, form, 8)
     spans = [text.add(word) for word in words]
     target, control = rng.permutation(8)[:2]
     query = text.add(words[target])
     return MinimalTask(text.text, query, spans[target], spans[control])
 
 
-def _successor(rng: np.random.Generator) -> MinimalTask:
-    text, words = _Text(), _words(rng, 8)
+def _successor(rng: np.random.Generator, form: Form) -> MinimalTask:
+    text, words = _Text(), _words(rng, form, 8)
     spans = [text.add(word) for word in words]
     target, control = rng.permutation(7)[:2]
     query = text.add(words[target])
     return MinimalTask(text.text, query, spans[target + 1], spans[control + 1])
 
 
-def _edge_lookup(rng: np.random.Generator) -> MinimalTask:
-    text, words = _Text(), _words(rng, 8)
-    edges = []
-    for a, b in zip(words[::2], words[1::2], strict=True):
-        sender = text.add(a)
-        text.add("leads to")
-        edges.append((sender, text.add(b)))
-        text.add(".", before="")
+def _edge_lookup(rng: np.random.Generator, form: Form) -> MinimalTask:
+    text, words = _Text(), _words(rng, form, 8)
+    edges = text.edges(form, words)
     number = int(rng.integers(1, len(edges)))
     other = int(rng.integers(number))
     return MinimalTask(text.text, edges[number][1], edges[number][0], edges[other][0])
 
 
-def _goal_match(rng: np.random.Generator) -> MinimalTask:
-    text, words = _Text(), _words(rng, 8)
-    receivers = []
-    for a, b in zip(words[::2], words[1::2], strict=True):
-        text.add(f"{a} leads to")
-        receivers.append(text.add(b))
-        text.add(".", before="")
-    target, control = rng.permutation(len(receivers))[:2]
-    text.add("Can you get to")
-    text.add(words[2 * target + 1])
-    query = text.add("?", before="")
+def _goal_match(rng: np.random.Generator, form: Form) -> MinimalTask:
+    text, words = _Text(), _words(rng, form, 8)
+    receivers = [receiver for _, receiver in text.edges(form, words)]
+    target, control, source = rng.permutation(len(receivers))[:3]
+    text.add(form.reach.format(goal=words[2 * target + 1], source=words[2 * source]))
+    query = text.add("Answer:")
     return MinimalTask(text.text, query, receivers[target], receivers[control])
 
 
-def _copy(rng: np.random.Generator) -> MinimalTask:
-    text, words = _Text(), _words(rng, 2)
+def _copy(rng: np.random.Generator, form: Form) -> MinimalTask:
+    text, words = _Text(), _words(rng, form, 2)
     marked = int(rng.integers(2))
     spans = []
     for number, word in enumerate(words):
@@ -119,7 +119,7 @@ def _copy(rng: np.random.Generator) -> MinimalTask:
     return MinimalTask(text.text, query, spans[marked], spans[1 - marked])
 
 
-def _comparison(rng: np.random.Generator) -> MinimalTask:
+def _comparison(rng: np.random.Generator, form: Form) -> MinimalTask:
     text = _Text()
     numbers = [int(n) for n in rng.permutation(9)[:2] + 1]
     text.add("Of the numbers")
@@ -149,14 +149,17 @@ def find_primitives(
     seed: int = 0,
     library: Sequence[Primitive] = PRIMITIVES,
     permutations: int = 999,
+    form: str = "rooms",
 ) -> dict[str, list[Detection]]:
     """The heads that do each primitive (corrected p < 0.05 and more than any head with random
-    weights), the best first."""
+    weights), the best first. `form` says what words are looked at and how edges are said."""
+    if form not in FORMS:
+        raise ValueError(unknown_name("surface form", form, FORMS))
     unlearned = subject.with_random_weights(seed)
     found = {}
     for number, primitive in enumerate(library):
         rng = np.random.default_rng([seed, number])
-        made = [primitive.make(rng) for _ in range(count)]
+        made = [primitive.make(rng, FORMS[form]) for _ in range(count)]
         own, control = (
             np.array([_excess(of, task) for task in made]) for of in (subject, unlearned)
         )

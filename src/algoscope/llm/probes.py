@@ -30,7 +30,7 @@ class Probe(NamedTuple):
     best: nulls.Estimate
     """At the best layer, with a bootstrap interval over mazes."""
     p: float
-    """For the best of all layers."""
+    """For the best of all layers, corrected for the number of targets."""
 
 
 def _reachable(item: Item) -> np.ndarray:
@@ -70,7 +70,7 @@ TARGETS: dict[str, Labels] = {
 def probe(
     observations: Sequence[Observation],
     targets: Mapping[str, Labels] | None = None,
-    permutations: int = 99,
+    permutations: int = 199,
     seed: int = 0,
 ) -> list[Probe]:
     """Reads each target off the states of nodes, at every layer.
@@ -94,7 +94,8 @@ def probe(
             ]
         )
         found.append(_probe(name, smoothers, y, image, groups, permutations, seed))
-    return found
+    corrected = nulls.holm([of.p for of in found])
+    return [of._replace(p=float(p)) for of, p in zip(found, corrected, strict=True)]
 
 
 def _rows(item: Item) -> np.ndarray:

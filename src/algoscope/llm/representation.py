@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.llm import mazes, nulls
-from algoscope.llm.attention import _spearman
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis, trace
 from algoscope.llm.observe import Observation
 from algoscope.llm.prompts import Item
@@ -21,12 +20,20 @@ from algoscope.llm.prompts import Item
 class Similarity(NamedTuple):
     reference: str
     """"graph distance", or the name of a hypothesis."""
-    rsa: list[nulls.Estimate]
-    """By layer, the embedding first: rank correlation of dissimilarities, mean over items."""
+    measure: str
+    """"RSA": rank correlation of 1 - cosine and distance; "CKA": debiased, distance as a kernel."""
+    plain: list[nulls.Estimate]
+    """By layer, the embedding first, mean over items."""
     mirrored: list[nulls.Estimate]
     """The same, less that of the mirror image: what names, mentions and roles give is taken off."""
     p: float
-    """For the largest `mirrored` of all layers, by flipping mazes."""
+    """For the largest `mirrored` of all layers, by flipping mazes; corrected for all references
+    and measures."""
+
+    @property
+    def best(self) -> nulls.Estimate:
+        """The largest `mirrored` of all layers."""
+        return max(self.mirrored, key=lambda of: np.nan_to_num(of.value, nan=-np.inf))
 
 
 def cosine(states: np.ndarray) -> np.ndarray:
@@ -44,23 +51,25 @@ def debiased_cka(X: np.ndarray, Y: np.ndarray) -> float:
     n = len(X)
     if n < 4 or len(Y) != n:
         raise ValueError(f"CKA: got {n} and {len(Y)} nodes, needed the same number, at least 4")
-    K, L = (_hollow(A @ A.T) for A in (X.astype(float), Y.astype(float)))
+    return float(kernel_cka(*(A @ A.T for A in (X.astype(float), Y.astype(float)))))
+
+
+def kernel_cka(K: np.ndarray, L: np.ndarray) -> np.ndarray:
+    """The same of kernels […, node, node] -> […]."""
+    n = K.shape[-1]
+    K, L = K * (1 - np.eye(n)), L * (1 - np.eye(n))
 
     def hsic(K, L):
+        K_rows, L_rows = K.sum(-1), L.sum(-1)
         return (
-            np.sum(K * L)
-            + K.sum() * L.sum() / ((n - 1) * (n - 2))
-            - 2 * K.sum(0) @ L.sum(0) / (n - 2)
+            (K * L).sum((-2, -1))
+            + K_rows.sum(-1) * L_rows.sum(-1) / ((n - 1) * (n - 2))
+            - 2 * (K_rows * L_rows).sum(-1) / (n - 2)
         )
 
-    scale = hsic(K, K) * hsic(L, L)
-    return float(hsic(K, L) / np.sqrt(scale)) if scale > 1e-24 else 0.0
-
-
-def _hollow(K: np.ndarray) -> np.ndarray:
-    K = K.copy()
-    np.fill_diagonal(K, 0)
-    return K
+    scale = np.asarray(hsic(K, K) * hsic(L, L))
+    found = np.asarray(hsic(K, L)) / np.sqrt(np.maximum(scale, 1e-24))
+    return np.where(scale > 1e-24, found, 0.0)
 
 
 def layer_cka(observations: Sequence[Observation]) -> np.ndarray:
@@ -72,38 +81,66 @@ def layer_cka(observations: Sequence[Observation]) -> np.ndarray:
 
 
 def similarities(observations: Sequence[Observation], seed: int = 0) -> list[Similarity]:
-    """RSA of node states against the graph and against every candidate algorithm, by layer."""
+    """Node states against the graph and against every candidate algorithm, by layer."""
     references: dict[str, Callable[[Item], np.ndarray]] = {"graph distance": _graph_distance}
     for candidate in CANDIDATES:
         if candidate.algorithm:
             references[candidate.name] = lambda item, of=candidate: _visit_distance(item, of)
-    return [_similarity(observations, name, of, seed) for name, of in references.items()]
+    found = []
+    for measure, (compare, agreement) in MEASURES.items():
+        compared = [compare(o.states.astype(float)) for o in observations]
+        for name, reference in references.items():
+            distances = [reference(o.item) for o in observations]
+            found.append(
+                _similarity(observations, name, measure, agreement, compared, distances, seed)
+            )
+    corrected = nulls.holm([of.p for of in found])
+    return [of._replace(p=float(p)) for of, p in zip(found, corrected, strict=True)]
 
 
-def _similarity(observations, name, reference, seed) -> Similarity:
+def _similarity(observations, name, measure, agreement, compared, distances, seed) -> Similarity:
     plain, contrast = [], {}
-    for o in observations:
-        distances = reference(o.item)
-        mirror = list(o.item.mirror)
-        dissimilar = 1 - cosine(o.states)
-        own = [_agreement(of, distances) for of in dissimilar]
-        image = [_agreement(of, distances[np.ix_(mirror, mirror)]) for of in dissimilar]
+    for o, layers, D in zip(observations, compared, distances, strict=True):
+        image = D[np.ix_(o.item.mirror, o.item.mirror)]
+        own, other = agreement(layers, D), agreement(layers, image)
         plain.append(own)
-        contrast.setdefault(o.item.pair, []).append(np.subtract(own, image))
+        contrast.setdefault(o.item.pair, []).append(own - other)
     mirrored = np.nan_to_num(np.array([np.mean(twins, 0) for twins in contrast.values()]))
     null = (nulls.signs(len(mirrored), 999, seed) @ mirrored / len(mirrored)).max(1)
     return Similarity(
         name,
+        measure,
         [nulls.bootstrap(column, seed) for column in np.array(plain).T],
         [nulls.bootstrap(column, seed) for column in mirrored.T],
         nulls.p_value(float(mirrored.mean(0).max()), null),
     )
 
 
-def _agreement(dissimilar: np.ndarray, distances: np.ndarray) -> float:
-    """Rank correlation over the pairs of nodes that the reference says something about."""
+def _rsa(K: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Rank correlation over the pairs of nodes that the reference says something about: [layer]."""
+    from scipy.stats import rankdata
+
     above = np.triu(np.isfinite(distances), 1)
-    return _spearman(dissimilar[above], distances[above]) if above.sum() > 2 else np.nan
+    if above.sum() < 3:
+        return np.full(len(K), np.nan)
+    ranks = [rankdata(of, axis=-1) for of in (-K[:, above], distances[above])]
+    a, b = (of - of.mean(-1, keepdims=True) for of in ranks)
+    scale = np.linalg.norm(a, axis=-1) * np.linalg.norm(b)
+    return np.where(scale > 1e-12, a @ b / np.maximum(scale, 1e-12), np.nan)
+
+
+def _cka(K: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """CKA with the kernel -distance, of the nodes that the reference says something about:
+    [layer]."""
+    known = np.flatnonzero(np.isfinite(np.diag(distances)))
+    if len(known) < 4:
+        return np.full(len(K), np.nan)
+    return kernel_cka(K[:, known][:, :, known], -distances[np.ix_(known, known)])
+
+
+MEASURES = {"RSA": (cosine, _rsa), "CKA": (lambda X: X @ np.swapaxes(X, -1, -2), _cka)}
+"""How states [layer, node, width] are compared with each other, [layer, node, node], and that with
+distances."""
 
 
 def _graph_distance(item: Item) -> np.ndarray:

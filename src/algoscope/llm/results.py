@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from algoscope.llm import nulls
 from algoscope.llm.study import Study
 from algoscope.tasks.table import Table
 
@@ -76,6 +77,8 @@ def _arrays(study: Study) -> dict[str, np.ndarray]:
 def tables(study: Study) -> list[Table]:
     """What the command line prints and the page shows."""
     found = [_accuracy(study), _heuristics(study), _hypotheses(study), _artefact(study)]
+    if study.similarities:
+        found.append(_similarities(study))
     if study.probes:
         found.append(_probes(study))
     if study.effects is not None:
@@ -143,8 +146,11 @@ def _artefact(study: Study) -> Table:
     def strongest(layers):
         return min(layers, key=lambda layer: layer.naive_rho.value)
 
-    def significant(layers, which):
-        return sum(getattr(layer, which).p < 0.01 for layer in layers)
+    def significant(layers):
+        return sum(layer.paper.p < 0.01 for layer in layers)
+
+    def surviving(layers):
+        return int((nulls.holm([layer.corrected.p for layer in layers]) < 0.01).sum())
 
     own, control = study.attention, study.control_attention
     n = len(own)
@@ -160,14 +166,26 @@ def _artefact(study: Study) -> Table:
             ],
             [
                 "path gets more attention, layers with p < .01",
-                f"{significant(own, 'paper')} of {n}",
-                f"{significant(control, 'paper')} of {n}",
+                f"{significant(own)} of {n}",
+                f"{significant(control)} of {n}",
             ],
             [
-                "the same per mention, with covariates",
-                f"{significant(own, 'corrected')} of {n}",
-                f"{significant(control, 'corrected')} of {n}",
+                "the same per mention, with covariates, corrected for layers",
+                f"{surviving(own)} of {n}",
+                f"{surviving(control)} of {n}",
             ],
+        ],
+    )
+
+
+def _similarities(study: Study) -> Table:
+    return Table(
+        "similarity of node states above the mirror image's, best layer (corrected p for the best "
+        f"of all layers; CKA of a layer and the next: {study.layer_cka.min():.2f} or more)",
+        ["reference", "measure", "subject", "corrected p", "random weights", "corrected p "],
+        [
+            [a.reference, a.measure, str(a.best), f"{a.p:.2g}", str(b.best), f"{b.p:.2g}"]
+            for a, b in zip(study.similarities, study.control_similarities, strict=True)
         ],
     )
 
@@ -175,7 +193,7 @@ def _artefact(study: Study) -> Table:
 def _probes(study: Study) -> Table:
     return Table(
         "linear probes of node states, best layer (chance: 0.5; distance: 0)",
-        ["target", "subject", "p", "random weights", "p "],
+        ["target", "subject", "corrected p", "random weights", "corrected p "],
         [
             [own.target, str(own.best), f"{own.p:.2g}", str(other.best), f"{other.p:.2g}"]
             for own, other in zip(study.probes, study.control_probes, strict=True)

@@ -15,15 +15,12 @@ attend at random and add nothing. They read prompts of the form `letters` with o
 A `bfs` of two layers sees two steps far: a shortcut.
 """
 
-import re
-
 import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutput
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from algoscope.llm.forms import FORMS
-from algoscope.llm.vocabulary import word_tokenizer
+from algoscope.llm.vocabulary import form_tokenizer
 
 SEARCHES = ("bfs", "dfs", "backward", "constant")
 _FROM_SOURCE, _FROM_GOAL = 8, 10
@@ -203,10 +200,7 @@ def scripted(search: str = "bfs", layers: int = 8, heads: int = 3, seed: int = 0
     """A live (model, tokenizer) that searches so; the seed says which head of each layer does."""
     if search not in SEARCHES:
         raise ValueError(f"search: got {search!r}, needed one of {', '.join(SEARCHES)}")
-    form = FORMS["letters"]
-    texts = (form.intro, form.one_way, form.reach, "Answer:")
-    written = re.sub(r"{\w+}", " ", " ".join(texts))
-    tokenizer = word_tokenizer([*form.names, *re.findall(r"\w+|[^\w\s]+", written)])
+    tokenizer = form_tokenizer("letters")
     arrow, yes, no = (tokenizer.get_vocab()[word] for word in (">", "Yes", "No"))
     torch_state = torch.random.get_rng_state()
     generator = torch.Generator().manual_seed(seed)

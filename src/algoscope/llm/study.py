@@ -35,6 +35,7 @@ class Study:
     mention_rho: Estimate
     """Correlation of how often a room is mentioned and its distance from the start."""
     similarities: list[representation.Similarity]
+    control_similarities: list[representation.Similarity]
     layer_cka: np.ndarray
     probes: list[Probe]
     control_probes: list[Probe]
@@ -84,7 +85,9 @@ def navigate(
     with clock("attention by layer"):
         layers, control_layers = by_layer(seen[: len(unlearned)]), by_layer(unlearned)
     with clock("similarity of states"):
-        similar = representation.similarities(seen, seed) if states else []
+        similar, control_similar = (
+            representation.similarities(of, seed) if states else [] for of in (seen, unlearned)
+        )
         cka = representation.layer_cka(seen)
     with clock("probes"):
         read, control_read = (probe(of, seed=seed) if states else [] for of in (seen, unlearned))
@@ -103,6 +106,7 @@ def navigate(
         control_attention=control_layers,
         mention_rho=mention_rho(seen),
         similarities=similar,
+        control_similarities=control_similar,
         layer_cka=cka,
         probes=read,
         control_probes=control_read,

@@ -3,6 +3,7 @@
     load("folder")                      a model saved by save_pretrained
     load("SmolLM2-135M-Instruct.gguf")  a GGUF file
     load("org/name")                    a name in the local cache; a hub is asked if download=True
+    load("navigator")                   a model that comes with Algoscope (see `navigator`)
     load((model, tokenizer))            a live object
 
 At start-up the recorded attention is compared with the model's own (eager) attention, the logits
@@ -13,6 +14,7 @@ import dataclasses
 import os
 import pathlib
 import shutil
+import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,8 +23,10 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
 from algoscope.llm import capture
-from algoscope.llm.capture import Anatomy, Patch, Reading
+from algoscope.llm.capture import Anatomy, Patch, Reading, Swap
 
+SHIPPED = pathlib.Path(__file__).parent / "shipped"
+"""The models that come with Algoscope, a folder each."""
 _TOLERANCE = 1e-5
 _CHECK_LENGTH = 12
 
@@ -90,10 +94,10 @@ class Subject:
         rows: Sequence[int] = (),
         positions: Sequence[int] = (),
         patches: Sequence[Patch] = (),
-        ablated: frozenset[tuple[int, int]] = frozenset(),
+        swaps: Sequence[Swap] = (),
     ) -> Reading:
         """See `capture.read`."""
-        return capture.read(self.model, self.anatomy, ids, rows, positions, patches, ablated)
+        return capture.read(self.model, self.anatomy, ids, rows, positions, patches, swaps)
 
     def generate(self, prompt: str, tokens: int) -> str:
         """What the model writes after the prompt, always the likeliest token."""
@@ -136,6 +140,8 @@ def load(
     if isinstance(source, tuple):
         return subject(source, type(source[0]).__name__, chat=chat)
     path = pathlib.Path(source)
+    if not path.exists() and path.name == str(source) and (SHIPPED / path.name).is_dir():
+        path = SHIPPED / path.name
     options: dict[str, Any] = {"local_files_only": not download}
     if path.suffix == ".gguf":
         if not path.is_file():
@@ -152,7 +158,10 @@ def load(
         where = str(source)
     try:
         tokenizer = AutoTokenizer.from_pretrained(where, **options)
-        model = AutoModelForCausalLM.from_pretrained(where, dtype=dtype, **options)
+        options |= {"dtype": dtype, "output_loading_info": True}
+        loaded: Any = AutoModelForCausalLM.from_pretrained(where, **options)
+    except (struct.error, UnicodeDecodeError, OverflowError) as error:
+        raise ValueError(f"model: got {path}, which cannot be read as GGUF: {error}") from error
     except OSError as error:
         if path.exists():
             raise
@@ -160,6 +169,13 @@ def load(
             f"model: got {source}, which is neither a folder, nor a GGUF file, nor a model in the "
             "local cache; give download=True (--download) to ask the hub for it"
         ) from error
+    model, info = loaded
+    if info["missing_keys"]:
+        missing = sorted(info["missing_keys"])
+        raise ValueError(
+            f"model: got {source}, which holds no weights for {missing[0]} and {len(missing) - 1} "
+            f"others of {type(model).__name__}, needed all of them: the rest would be random"
+        )
     model.to(device=torch.device(device))  # pyright: ignore[reportCallIssue]
     return subject((model, tokenizer), path.name, chat=chat)
 

@@ -4,9 +4,9 @@
 |-----------|-------------------------------------------------------------------------------------|
 | shortcut  | answers are a heuristic's: 90 % of its Yes and of its No, and where it is wrong, too |
 | fails     | answers are not surely better than chance for both truth values                     |
-| runs X    | it solves the task, and on one channel layers follow X: held-out score above 0 with  |
-|           | corrected p < 0.05, above random weights and above every other algorithm, most steps |
-|           | found by themselves; and every causal test holds                                     |
+| runs X    | it solves the task, and the attention of heads follows X: held-out score above 0     |
+|           | with corrected p < 0.05, above random weights and above every other algorithm, most  |
+|           | steps found by themselves; and every causal test holds                               |
 | undecided | anything else                                                                       |
 
 Every condition that was looked at is in the evidence, met or not.
@@ -20,7 +20,7 @@ import numpy as np
 from algoscope.llm import nulls
 from algoscope.llm.behaviour import Behaviour
 from algoscope.llm.causal import Effect
-from algoscope.llm.order import Match
+from algoscope.llm.order import BY_HEADS, Match
 
 WORDS = ("runs", "shortcut", "fails", "undecided")
 _SIGNIFICANT = 0.05
@@ -91,8 +91,10 @@ def standings(matches: Sequence[Match], controls: Sequence[Match]) -> list[Stand
 
 
 def leader(ranked: Sequence[Standing]) -> Standing:
-    """The hypothesis to be tested causally: the best that holds, or else the best."""
-    return next((s for s in ranked if s.holds), ranked[0])
+    """The hypothesis to be tested causally: the best that holds, or else the best, of those that
+    name heads."""
+    testable = [s for s in ranked if s.match.channel in BY_HEADS]
+    return next((s for s in testable if s.holds), testable[0])
 
 
 def decide(

@@ -25,7 +25,18 @@ def word_tokenizer(words: Iterable[str] | None = None) -> PreTrainedTokenizerFas
     )
 
 
+def form_tokenizer(form: str) -> PreTrainedTokenizerFast:
+    """Knows the words of one-way edges and of Yes or No questions in one surface form."""
+    of = FORMS[form]
+    texts = " ".join((of.intro, of.one_way, of.reach, "Answer:"))
+    return word_tokenizer([*of.names, *_split(re.sub(r"{\w+}", " ", texts))])
+
+
+def _split(text: str) -> list[str]:
+    return re.findall(r"\w+|[^\w\s]+", text)
+
+
 def _navigation_words() -> set[str]:
     texts = [text for form in FORMS.values() for text in (*form.names, *form[1:])]
     written = re.sub(r"{\w+}", "x", " ".join([*texts, "Answer: None first"]))
-    return set(re.findall(r"\w+|[^\w\s]+", written)) - {"x"}
+    return set(_split(written)) - {"x"}

@@ -83,7 +83,7 @@ def gather(subject: Subject, exam: Examination) -> Evidence:
         {n: networks.score(p.recording, p.batch)["score"] for n, p in places.items()},
         {n: external_faithfulness(p.recording, p.batch) for n, p in places.items() if small.hints},
         gaps,
-        _scaled(plain, closest, random[0] and _cut(random[0], exam.parts["plain"])),
+        _scaled(plain, closest, random[0] and random[0].part(exam.parts["plain"])),
         {name: _reads(place) for name, place in places.items()},
         _probes(small, large, exam),
         _probes(*random, exam),
@@ -108,19 +108,15 @@ class _Place(NamedTuple):
     def of(exam: Examination, recording: Recording, name: str) -> "_Place":
         where = exam.parts[name]
         cut = [_cut_reference(r, where) for r in exam.references]
-        return _Place(exam.batch(name), _cut(recording, where), cut)
+        return _Place(exam.batch(name), recording.part(where), cut)
 
     @staticmethod
     def all(exam: Examination, recording: Recording) -> "_Place":
         return _Place(exam.large, recording, exam.large_references)
 
 
-def _cut(recording: Recording, where: slice | np.ndarray) -> Recording:
-    return jax.tree.map(lambda values: values[where], recording)
-
-
 def _cut_reference(reference: Reference, where: slice | np.ndarray) -> Reference:
-    return Reference(reference.program, _cut(reference.recording, where), reference.decisive[where])
+    return Reference(reference.program, reference.recording.part(where), reference.decisive[where])
 
 
 def _reads(place: _Place) -> float:
@@ -171,16 +167,16 @@ def _probes(small: Recording | None, large: Recording | None, exam: Examination)
     whole = exam.parts["plain"]
     middle = (whole.start + whole.stop) // 2
     halves = slice(whole.start, middle), slice(middle, whole.stop)
-    first, second = ((_cut(small, half), part(exam.small, half)) for half in halves)
+    first, second = ((small.part(half), part(exam.small, half)) for half in halves)
     return mean_score(probe_scores(first, second, (large, exam.large)))
 
 
 def _response(exam: Examination, small: Recording) -> counterfactual.Response | None:
     if exam.used is None or exam.unused is None or not {"used", "unused"} <= set(exam.parts):
         return None
-    plain = _cut(small, exam.parts["plain"])
+    plain = small.part(exam.parts["plain"])
     pairs = (
-        (changed, _cut(plain, changed.samples), _cut(small, exam.parts[name]))
+        (changed, plain.part(changed.samples), small.part(exam.parts[name]))
         for changed, name in ((exam.used, "used"), (exam.unused, "unused"))
     )
     return counterfactual.response(*pairs)
@@ -195,7 +191,7 @@ def _flip_response(
     near, far = exam.parts["near"], exam.parts["far"]
     return counterfactual.flip_response(
         exam.flips,
-        (_cut(small, near), _cut(small, far)),
+        (small.part(near), small.part(far)),
         (_cut_reference(whole, near), _cut_reference(whole, far)),
     )
 
@@ -207,7 +203,7 @@ def _interchange(
         return None
     whole = next(r for r in exam.references if r.name == closest.name)
     a, b = (
-        Run(exam.batch(n), _cut(small, exam.parts[n]), _cut_reference(whole, exam.parts[n]))
+        Run(exam.batch(n), small.part(exam.parts[n]), _cut_reference(whole, exam.parts[n]))
         for n in ("plain", "partners")
     )
     return interchange(subject, a, b)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from algoscope.measures.examination import LARGE, SMALL
+from algoscope.measures.external import External
 from algoscope.measures.verdict import THRESHOLDS, Judgement
 from algoscope.tasks.table import Table
 
@@ -47,18 +48,7 @@ def as_json(judgement: Judgement) -> dict[str, Any]:
             "reasons": judgement.reasons,
             "tested": judgement.tested,
             "accuracy": evidence.accuracy,
-            "external": {
-                place: {
-                    "eq25": e.eq25,
-                    "exact_steps": e.exact_steps,
-                    "moves": e.moves,
-                    "by_hint": {
-                        name: {**f._asdict(), "eq25_per_step": f.eq25_per_step.tolist()}
-                        for name, f in e.by_hint.items()
-                    },
-                }
-                for place, e in evidence.external.items()
-            },
+            "external": _external(evidence.external),
             "internal": {
                 gap.reference: {
                     "eq24": gap.eq24,
@@ -81,6 +71,38 @@ def as_json(judgement: Judgement) -> dict[str, Any]:
             "interchange": evidence.interchange and evidence.interchange._asdict(),
         }
     )
+
+
+def unjudged(
+    reason: str, accuracy: Mapping[str, float], external: Mapping[str, External]
+) -> dict[str, Any]:
+    """In the form of `as_json`, of a subject that there is no verdict for."""
+    return _without_nan(
+        {
+            "verdict": None,
+            "reference": None,
+            "reasons": [reason],
+            "tested": {},
+            "accuracy": dict(accuracy),
+            "external": _external(external),
+            "internal": {},
+        }
+    )
+
+
+def _external(external: Mapping[str, External]) -> dict[str, Any]:
+    return {
+        place: {
+            "eq25": e.eq25,
+            "exact_steps": e.exact_steps,
+            "moves": e.moves,
+            "by_hint": {
+                name: {**f._asdict(), "eq25_per_step": f.eq25_per_step.tolist()}
+                for name, f in e.by_hint.items()
+            },
+        }
+        for place, e in external.items()
+    }
 
 
 def _rows(judgement: Judgement) -> dict[str, str]:

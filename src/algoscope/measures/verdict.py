@@ -13,10 +13,11 @@ tested, is in docs/verdict.md.
 import math
 from typing import NamedTuple
 
-from algoscope import tasks
+from algoscope import markup, tasks
 from algoscope.measures.evidence import Evidence, Subject, gather
 from algoscope.measures.examination import examination
 from algoscope.networks import Network
+from algoscope.tasks.table import Table
 
 RUNS, SHORTCUT, FAILS, UNDECIDED = "runs", "shortcut", "fails", "undecided"
 SOLVES = 0.9
@@ -56,6 +57,20 @@ class Judgement(NamedTuple):
     """For `runs`, none; else which numbers speak against it, or are missing."""
     tested: dict[str, float]
     evidence: Evidence
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the word, its reasons, and the numbers against their thresholds."""
+        rows = [
+            [name, _short(value), *(f"{limit:g}" for limit in THRESHOLDS[name])]
+            for name, value in self.tested.items()
+        ]
+        accuracy = ", ".join(f"{n} {_short(value)}" for n, value in self.evidence.accuracy.items())
+        what = f"{self.word} {self.reference}" if self.word == RUNS else self.word
+        return (
+            f"<p><strong>{markup.escape(what)}</strong> – accuracy {markup.escape(accuracy)}</p>"
+            + "".join(f"<p>{markup.escape(reason)}</p>" for reason in self.reasons)
+            + markup.table(Table("", ["tested", "value", "runs from", "shortcut below"], rows))
+        )
 
 
 def judge(subject: Subject, task: str, seed: int = 0) -> Judgement:
@@ -111,3 +126,7 @@ def decide(accuracy: dict[str, float], numbers: dict[str, float]) -> tuple[str, 
         if value < THRESHOLDS[name].runs_from
     ]
     return (UNDECIDED, doubts) if doubts else (RUNS, [])
+
+
+def _short(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"

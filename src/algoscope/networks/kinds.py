@@ -310,7 +310,7 @@ class PointerDecoder(eqx.Module):
         if self.edge is not None:
             edges = states.edges.reversed().through(self.edge)
         scores = pair_scores(
-            jnp.maximum,
+            "maximum",
             self.receiver(states.nodes),
             self.sender(states.nodes),
             edges,
@@ -366,7 +366,7 @@ class EdgePointerDecoder(eqx.Module):
         def of_receiver(row):
             receiver, scalars = row
             pairs = receiver + senders + scalars @ edges.rows + edges.bias
-            return pair_scores(jnp.maximum, pairs, targets, none, self.score.weight)
+            return pair_scores("maximum", pairs, targets, none, self.score.weight)
 
         scores = jax.lax.map(of_receiver, (self.receiver(states.nodes), edges.scalars))
         return scores[..., 0] + self.score.bias

@@ -73,6 +73,8 @@ class Trajectory(NamedTuple):
     """Logits of each hint: [step, …]."""
     outputs: dict[str, Any]
     """Logits of each output, after the sample's last step."""
+    states: States
+    """What the output decoders read: the sample's last step."""
 
 
 class Start(NamedTuple):
@@ -326,7 +328,7 @@ def _trajectory(
     gumbel = jnp.zeros((nodes, nodes), network.dtype) if noise is None else noise.gumbel
     states = states_of(kept)
     outputs = {f.name: network.decoders[f.name](states, gumbel) for f in network.at(Stage.OUTPUT)}
-    return Trajectory(attention, hiddens, logits, outputs)
+    return Trajectory(attention, hiddens, logits, outputs, states)
 
 
 def _encode(network: Network, values: Values, nodes: int) -> Encoded:

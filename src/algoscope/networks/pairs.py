@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from algoscope.networks import kernels
 from algoscope.networks.layers import Linear
 
 _BLOCK = 2**17
@@ -63,8 +64,15 @@ def no_edges(receivers: int, senders: int, width: int) -> Edges:
     return Edges(jnp.zeros((receivers, senders, 0)), jnp.zeros((0, width)), jnp.zeros(width))
 
 
+JOINS: dict[str, Callable] = {
+    "leaky_sum": lambda receiver, rest: jax.nn.leaky_relu(receiver + rest),
+    "maximum": jnp.maximum,
+}
+"""How a receiver meets a sender."""
+
+
 def pair_scores(
-    join: Callable,
+    join: str,
     receivers: Float[Array, "n width"],
     senders: Float[Array, "m width"],
     edges: Edges,
@@ -72,14 +80,22 @@ def pair_scores(
 ) -> Float[Array, "n m heads"]:
     """score_ijh = sum_p join(receivers_ip, senders_jp + e_ijp) weight_ph"""
     senders = senders + edges.bias
+    if jax.default_backend() == "gpu" and kernels.fits(receivers, edges.scalars, weight):
+        scores = kernels.pair_scores(
+            join, False, receivers, senders, edges.scalars, edges.rows, weight[:, 0]
+        )
+        return scores[..., None]
+    return plain_pair_scores(JOINS[join], receivers, senders, edges.scalars, edges.rows, weight)
+
+
+def plain_pair_scores(join, receivers, senders, scalars, rows, weight):
+    """As XLA forms them, on every device; a few receivers at a time."""
 
     @jax.checkpoint
-    def scores_of(receiver, scalars):
-        return join(receiver, senders + scalars @ edges.rows) @ weight
+    def scores_of(receiver, of_edges):
+        return join(receiver, senders + of_edges @ rows) @ weight
 
     rows_at_once = max(1, _BLOCK // senders.size)
     if rows_at_once >= len(receivers):
-        return jax.vmap(scores_of)(receivers, edges.scalars)
-    return jax.lax.map(
-        lambda row: scores_of(*row), (receivers, edges.scalars), batch_size=rows_at_once
-    )
+        return jax.vmap(scores_of)(receivers, scalars)
+    return jax.lax.map(lambda row: scores_of(*row), (receivers, scalars), batch_size=rows_at_once)

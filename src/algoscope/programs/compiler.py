@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope import networks, tasks
+from algoscope import markup, networks, tasks
 from algoscope.networks import Network, NetworkConfig
 from algoscope.programs.language import (
     EDGE,
@@ -37,6 +37,7 @@ from algoscope.programs.precision import FLOAT32, Precision
 from algoscope.programs.reading import at_resolution
 from algoscope.programs.rounding import Certificate, certify
 from algoscope.tasks import Kind, Location
+from algoscope.tasks.table import Table
 
 _MASK_SHARPNESS = 2.0**10
 _BELOW_MASK = 0.9
@@ -45,6 +46,23 @@ _BELOW_MASK = 0.9
 class Compiled(NamedTuple):
     network: Network
     certificate: Certificate
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what is certified, and where the weights are."""
+        named = {name: np.asarray(array) for name, array in networks.arrays(self.network).items()}
+        used = {name: a for name, a in named.items() if a.ndim == 2 and a.any()}
+        certified = self.certificate._asdict()
+        rows = [[name.replace("_", " "), f"{value:,.4g}"] for name, value in certified.items()]
+        rows.append(["parameters", f"{sum(array.size for array in named.values()):,}"])
+        pictures = " ".join(
+            f"<figure>{markup.heat_map(np.abs(a) / np.abs(a).max(), name)}"
+            f"<figcaption>{markup.escape(name)}</figcaption></figure>"
+            for name, a in used.items()
+        )
+        return (
+            markup.table(Table("Compiled program", ["certified", "value"], rows))
+            + f'<div style="display:flex;flex-wrap:wrap">{pictures}</div>'
+        )
 
 
 def compile_program(

@@ -1,7 +1,8 @@
 """Pictures of a network's parameters, as in Mind The Gap, figures 6 to 9.
 
-Every matrix is a heat map from red (negative) over white to blue (positive), each on its own scale,
-since weights differ by factors of millions; small matrices have their numbers in the cells.
+Every matrix is a heat map from red (negative) over nothing to blue (positive), each on its own
+scale, since weights differ by factors of millions; small matrices have their numbers in the cells.
+The ground shines through where weights are small, so that pictures are for light and dark pages.
 """
 
 import pathlib
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_CELLS_WITH_NUMBERS = 300
-_ROOMY_CELL, _TIGHT_CELL = 0.42, 0.12
+_ROOMY_CELL, _TIGHT_CELL = 0.36, 0.12
 """In inches, with and without numbers."""
-_LEFT, _TOP, _GAP = 1.3, 1.5, 0.3
-"""Room for the names of rows, for the names of columns with the title, and between panels."""
+_LETTER, _TITLE, _GAP = 0.082, 0.5, 0.3
+"""The width of a letter, about, and room for the title of a picture and between panels."""
 _PAGE = 14.0
+_NEGATIVE, _POSITIVE = (0.70, 0.09, 0.17), (0.13, 0.40, 0.67)
 
 
 def draw(
@@ -29,33 +31,59 @@ def draw(
     """Writes each picture of the subject as SVG and PNG; returns the files."""
     written = []
     for name, of_picture in pictures.items():
-        figure = _figure(f"{subject}: {name}", of_picture)
+        drawn = figure(f"{subject}: {name}", of_picture)
         for suffix, metadata in (("svg", {"Date": None}), ("png", {})):
             path = folder / f"{subject}-{name.replace('.', '-')}.{suffix}"
-            figure.savefig(path, dpi=100, metadata=metadata)
+            drawn.savefig(path, dpi=100, metadata=metadata)
             written.append(path)
     return written
 
 
-def _figure(title: str, of_picture: list[Panel]) -> "Figure":
-    """The panels from left to right, in rows as wide as a page."""
+def figure(title: str, of_picture: list[Panel], page: float = _PAGE) -> "Figure":
+    """The panels from left to right, in rows as wide as a page, below a title if there is one."""
     from matplotlib.figure import Figure
 
-    corners, x, y, height, right = [], 0.0, 0.5, 0.0, 0.0
+    rows: list[list[Panel]] = [[]]
     for panel in of_picture:
-        down, across = (cells * _cell(panel) for cells in panel.values.shape)
-        if x > 0 and x + _LEFT + across > _PAGE:
-            x, y, height = 0.0, y + height, 0.0
-        corners.append((x + _LEFT, y + _TOP, across, down))
-        x += _LEFT + across + _GAP
-        height, right = max(height, _TOP + down + _GAP), max(right, x)
-    bottom = y + height
-    figure = Figure(figsize=(right, bottom))
-    figure.text(_GAP / right, 1 - _GAP / bottom, title, fontsize=12, va="top", weight="bold")
-    for panel, (left, top, across, down) in zip(of_picture, corners, strict=True):
-        place = (left / right, 1 - (top + down) / bottom, across / right, down / bottom)
-        _heat_map(figure.add_axes(place), panel)
-    return figure
+        if rows[-1] and sum(map(_width, [*rows[-1], panel])) > page:
+            rows.append([])
+        rows[-1].append(panel)
+    width = max(sum(map(_width, row)) for row in rows)
+    heights = [max(map(_above, row)) + max(map(_down, row)) + _GAP for row in rows]
+    height = sum(heights) + (_TITLE if title else 0.0)
+    drawn = Figure(figsize=(width, height))
+    drawn.text(_GAP / width, 1 - _GAP / height, title, fontsize=12, va="top", weight="bold")
+    top = height - sum(heights)
+    for row, of_row in zip(rows, heights, strict=True):
+        left, start = 0.0, top + max(map(_above, row))
+        for panel in row:
+            across, down = panel.values.shape[1] * _cell(panel), _down(panel)
+            place = (left + _beside(panel), height - start - down, across, down)
+            scaled = (place[0] / width, place[1] / height, place[2] / width, place[3] / height)
+            _heat_map(drawn.add_axes(scaled), panel)
+            left += _width(panel)
+        top += of_row
+    return drawn
+
+
+def _beside(panel: Panel) -> float:
+    """Room for the names of rows."""
+    return 0.2 + _LETTER * max(map(len, panel.rows))
+
+
+def _above(panel: Panel) -> float:
+    """Room for the title and the names of columns."""
+    return 0.45 + _LETTER * max(map(len, panel.columns))
+
+
+def _down(panel: Panel) -> float:
+    return panel.values.shape[0] * _cell(panel)
+
+
+def _width(panel: Panel) -> float:
+    """With room for a title that is wider than the matrix."""
+    across = max(panel.values.shape[1] * _cell(panel), 1.1 * _LETTER * len(panel.title))
+    return _beside(panel) + across + _GAP
 
 
 def _cell(panel: Panel) -> float:
@@ -66,16 +94,29 @@ def _heat_map(axes, panel: Panel) -> None:
     largest = float(np.abs(panel.values).max()) or 1.0
     roomy = _cell(panel) == _ROOMY_CELL
     size = 8 if roomy else 6
-    axes.imshow(panel.values, cmap="RdBu", vmin=-largest, vmax=largest, aspect="auto")
+    axes.imshow(_coloured(panel.values / largest), aspect="auto", interpolation="none")
     axes.set_xticks(range(len(panel.columns)), panel.columns, rotation=90, fontsize=size)
     axes.set_yticks(range(len(panel.rows)), panel.rows, fontsize=size)
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
     axes.set_title(panel.title, fontsize=9, loc="left")
+    for spine in axes.spines.values():
+        spine.set_visible(True)
+        spine.set_linewidth(0.5)
     if not roomy:
         return
     for (row, column), value in np.ndenumerate(panel.values):
         if value:
-            colour = "white" if abs(value) > 0.6 * largest else "black"
-            axes.text(
-                column, row, f"{value:.3g}", ha="center", va="center", fontsize=5.5, color=colour
-            )
+            strong = {"color": "white"} if abs(value) > 0.6 * largest else {}
+            axes.text(column, row, _short(value), ha="center", va="center", fontsize=6, **strong)
+
+
+def _short(value: float) -> str:
+    return f"{value:.2g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
+
+
+def _coloured(values: np.ndarray) -> np.ndarray:
+    """Numbers from -1 to 1 as red and blue, the weaker the more transparent: [row, column, 4]."""
+    image = np.empty((*values.shape, 4))
+    image[..., :3] = np.where((values < 0)[..., None], _NEGATIVE, _POSITIVE)
+    image[..., 3] = np.abs(values)
+    return image

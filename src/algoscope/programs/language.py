@@ -28,8 +28,11 @@ round of a graph attention network computes: the values below are its weights in
 
 import dataclasses
 import enum
+import textwrap
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from algoscope import markup
 
 OWN, OTHER, EDGE = "self", "other", "edge"
 POSITION = "input.pos"
@@ -171,3 +174,9 @@ class GraphProgram:
     """`N` in the text: positions are either equal or at least 1 / N apart."""
     everyone: bool
     """Whether a node can select every node, or only its neighbours and itself."""
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the source."""
+        text = textwrap.dedent(self.text).strip()
+        name = markup.escape(f"{self.name}, a program for {self.task}")
+        return f"<p><strong>{name}</strong></p><pre>{markup.escape(text)}</pre>"

@@ -68,6 +68,11 @@ class Run:
         return self.description["config"]
 
     @property
+    def options(self) -> dict[str, Any]:
+        """The configuration by dotted names, such as network.width."""
+        return _flat(self.config)
+
+    @property
     def finished(self) -> bool:
         return self.description["state"] == "finished"
 
@@ -246,6 +251,11 @@ def finish(run: Run, ensemble: Ensemble, metrics: Metrics, results: Mapping[str,
 
     place(run.path / "weights", fill)
     write_arrays(run.path / "metrics.safetensors", metrics._asdict())
+    return seal(run, results)
+
+
+def seal(run: Run, results: Mapping[str, Any]) -> Run:
+    """Writes the results of a run whose other files are in place, and marks it finished."""
     write_bytes(run.path / "results.json", json.dumps(dict(results), indent=2).encode())
     run = _describe(run, state="finished", finished=_now())
     checkpoints.delete_all(run.path)
@@ -256,6 +266,14 @@ def _describe(run: Run, **changes: Any) -> Run:
     description = run.description | changes
     write_bytes(run.path / _DESCRIPTION, json.dumps(description, indent=2).encode())
     return dataclasses.replace(run, description=description)
+
+
+def _flat(tree: Mapping[str, Any], start: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in tree.items():
+        inside = isinstance(value, dict)
+        flat |= _flat(value, f"{start}{name}.") if inside else {start + name: value}
+    return flat
 
 
 def _weights_name(seed: int) -> str:

@@ -48,6 +48,9 @@ class TrainingConfig:
     time_buckets: int = 2
     """Number of lengths of time to which batches of a size are padded: more of them save work where
     traces differ in length, and cost time to compile. Short runs have one."""
+    scored_on: tuple[str, ...] = ("test", "fresh", "seen")
+    """The sets on which the finished networks are scored, see `evaluation`; each has to be compiled
+    for each task."""
     recipe: Recipe = _RECIPE
     """Sizes and number of the problems in a batch, and how they are drawn."""
     network: NetworkConfig = _NETWORK
@@ -92,6 +95,8 @@ def check(config: TrainingConfig) -> None:
         for name in config.tasks
         if name not in tasks.names()
     ]
+    sets = ("test", "fresh", "seen")
+    faults += [unknown_name("set of problems", s, sets) for s in config.scored_on if s not in sets]
     if config.recipe.permutations == "cycle":
         faults.append(
             'recipe.permutations: got "cycle", needed "line" or "pointers", which networks take'
@@ -155,10 +160,11 @@ def _check_sizes(config: TrainingConfig) -> list[str]:
 
 def config_from_json(given: dict) -> TrainingConfig:
     """The configuration that `as_json` gave."""
-    return _from_json(TrainingConfig, given, "config")
+    return from_json(TrainingConfig, given, "config")
 
 
-def _from_json(kind: type, given: dict, where: str) -> Any:
+def from_json(kind: type, given: dict, where: str) -> Any:
+    """The dataclass whose `dataclasses.asdict` went through JSON."""
     hints = typing.get_type_hints(kind)
     unknown = [name for name in given if name not in hints]
     if unknown:
@@ -171,7 +177,7 @@ def _from_json(kind: type, given: dict, where: str) -> Any:
 
 def _value(kind: Any, value: Any, name: str) -> Any:
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        return _from_json(kind, value, name)
+        return from_json(kind, value, name)
     choices = typing.get_args(kind) if typing.get_origin(kind) is types.UnionType else (kind,)
     if isinstance(value, list) and any(typing.get_origin(c) is tuple for c in choices):
         return tuple(value)

@@ -47,13 +47,14 @@ def evaluate(
     """Scores by set, task and output, each a list over seeds; and what the sets are."""
     layout = layout_of(config, plans)
     results: dict[str, Any] = {"test": {}, "fresh": {}, "seen": {}, "test_set": {}}
-    for plan in plans:
+    for plan in plans if config.scored_on else ():
         test = problems_for_test(config, plan)
         sets = {
             "test": compact(test),
             **memory_problems(config, plan.task)._asdict(),
         }
-        for name, arrays in sets.items():
+        for name in config.scored_on:
+            arrays = sets[name]
             scores = _scores(layout, plan.task, mesh, at_once, best, arrays)
             results[name][plan.task] = {k: np.asarray(v).tolist() for k, v in scores.items()}
         results["test_set"][plan.task] = _describe(config, test)

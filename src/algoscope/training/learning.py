@@ -156,8 +156,6 @@ def over_seeds(
         count = len(jax.tree.leaves(per_seed)[0])
         if at_once >= count:
             return jax.vmap(one, (0, None))(per_seed, shared)
-        if at_once == 1:
-            return jax.lax.map(lambda own: one(own, shared), per_seed)
         return jax.lax.map(lambda own: one(own, shared), per_seed, batch_size=at_once)
 
     if mesh.size == 1:

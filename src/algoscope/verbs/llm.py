@@ -85,22 +85,22 @@ class TrainNavigator:
     out: pathlib.Path
     """Write the model to this new folder."""
     layers: int = 6
-    width: int = 128
-    heads: int = 4
-    sizes: tuple[int, ...] = (4, 5, 6, 7)
+    width: int = 64
+    heads: int = 2
+    sizes: tuple[int, ...] = (3, 4, 5, 6, 7)
     """Nodes of the reachable part of the mazes that are learned."""
     depths: tuple[int, ...] = (1, 2, 3)
-    """Steps to the goals that are learned, in this order."""
-    batch: int = 64
-    steps: int = 6000
-    rate: float = 1e-3
+    """Steps to the goals that are learned."""
+    batch: int = 128
+    steps: int = 4000
+    rate: float = 2e-3
     seed: int = 0
     device: str = "cpu"
     """Where it is trained, such as cpu or cuda."""
     threads: int = 1
     """Threads of the CPU."""
-    workers: int = 0
-    """Processes that write texts ahead, so that a GPU need not wait."""
+    hops: int = 3
+    """Teach that many steps back from the goal, a layer each; 0 teaches answers alone."""
     items: int = 600
     """Number of unseen questions that it is tested on."""
 
@@ -124,13 +124,13 @@ class TrainNavigator:
             seed=self.seed,
             device=self.device,
             threads=self.threads,
-            workers=self.workers,
+            hops=self.hops,
         )
         model, tokenizer, history = navigator.train(
             config,
-            lambda p: _say(
-                f"step {p.step}: loss {p.loss:.4f}, accuracy {p.accuracy:.3f}, "
-                f"goals up to {p.depth} steps away, {p.seconds:.0f} s"
+            lambda p, _: _say(
+                f"step {p.step}: loss {p.loss:.4f}, right Yes and No {p.accuracy:.3f}, "
+                f"right last hops {p.hops:.3f}, {p.seconds:.0f} s"
             ),
         )
         navigator.save(model, tokenizer, config, history, self.out)
@@ -150,6 +150,8 @@ class Primitives:
     """A folder of Hugging Face's format, a GGUF file, or a name in the local cache."""
     count: int = 40
     """Minimal tasks of each primitive."""
+    form: str = "rooms"
+    """What is looked at: rooms, people, cities or letters."""
     seed: int = 0
     chat: bool | None = False
     device: str = "cpu"
@@ -164,7 +166,7 @@ class Primitives:
         from algoscope.tasks.table import Table
 
         subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
-        found = llm.find_primitives(subject, self.count, self.seed)
+        found = llm.find_primitives(subject, self.count, self.seed, form=self.form)
         if self.json:
             print(json.dumps(as_json(found)))
             return
@@ -281,10 +283,10 @@ class ClrsText:
 
 @dataclasses.dataclass(frozen=True)
 class Items:
-    """Write navigation items as JSON lines, each with the trace of every candidate algorithm."""
+    """Write navigation items, each with the trace of every candidate algorithm."""
 
     out: pathlib.Path
-    """Write to this .jsonl file."""
+    """A .jsonl file of JSON lines; or a folder of tasks for lm_eval --include_path FOLDER."""
     items: int = 200
     families: tuple[str, ...] = ("random_tree",)
     depths: tuple[int, ...] = (1, 2, 3)
@@ -296,10 +298,12 @@ class Items:
 
     def run(self) -> None:
         from algoscope import llm
-        from algoscope.llm.harnesses import rows, write_jsonl
+        from algoscope.llm.harnesses import rows, write_jsonl, write_lm_eval
 
-        if self.out.suffix != ".jsonl":
-            raise ValueError(f"--out: got {self.out}, needed a name that ends in .jsonl")
+        if self.out.suffix not in ("", ".jsonl"):
+            raise ValueError(
+                f"--out: got {self.out}, needed a name that ends in .jsonl, or that of a folder"
+            )
         items = llm.navigation(
             self.items,
             families=self.families,
@@ -308,8 +312,12 @@ class Items:
             question=self.question,
             seed=self.seed,
         )
-        write_jsonl(self.out, rows(items))
-        print(f"{len(items)} items written to {self.out}")
+        if self.out.suffix:
+            write_jsonl(self.out, rows(items))
+            print(f"{len(items)} items written to {self.out}")
+        else:
+            tasks = ",".join(write_lm_eval(self.out, rows(items)))
+            print(f"{len(items)} items written; lm_eval --include_path {self.out} --tasks {tasks}")
 
 
 @dataclasses.dataclass(frozen=True)

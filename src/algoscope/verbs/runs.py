@@ -81,7 +81,7 @@ class Compare:
         if len(self.paths) < 2:
             raise ValueError(f"compare: got {len(self.paths)} run, needed at least two")
         opened = [runs.open(path) for path in self.paths]
-        described = [_flat(run.config) | _outcome(run) for run in opened]
+        described = [run.options | _outcome(run) for run in opened]
         names = list(dict.fromkeys(name for of_run in described for name in of_run))
         rows = {
             name: [of_run.get(name) for of_run in described]
@@ -158,20 +158,12 @@ def _outcome(run: "Run") -> dict[str, Any]:
     return {
         f"{name} {task}": statistics.fmean(scores["score"])
         for name in ("test", "fresh", "seen")
-        for task, scores in results[name].items()
+        for task, scores in results.get(name, {}).items()
     } | {
-        "best validation": statistics.fmean(results["best_validation"]),
-        "best step": statistics.fmean(results["best_step"]),
+        name.replace("_", " "): statistics.fmean(results[name])
+        for name in ("best_validation", "best_step")
+        if name in results
     }
-
-
-def _flat(tree: dict[str, Any], start: str = "") -> dict[str, Any]:
-    flat = {}
-    for name, value in tree.items():
-        flat |= (
-            _flat(value, f"{start}{name}.") if isinstance(value, dict) else {start + name: value}
-        )
-    return flat
 
 
 def _short(value: Any) -> str:

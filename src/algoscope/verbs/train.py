@@ -75,12 +75,12 @@ class Train:
     def run(self) -> None:
         from algoscope import training
 
-        _keep_compiled_programs()
+        keep_compiled_programs()
         if self.resume is not None:
             self._check_resume()
         elif not self.tasks:
             raise ValueError("train: got no task, needed at least one, or --resume RUN")
-        with _Line(sys.stderr if self.json else sys.stdout) as line:
+        with ProgressLine(sys.stderr if self.json else sys.stdout) as line:
             try:
                 if self.resume is not None:
                     run = training.resume(
@@ -105,7 +105,7 @@ class Train:
             except training.Stopped as stopped:
                 line.say(str(stopped))
                 raise SystemExit(130) from None
-        _make_tables(run, self.track)
+        make_tables(run, self.track)
         if self.json:
             print(json.dumps({"run": str(run.path), **run.results}))
         else:
@@ -157,7 +157,7 @@ class Train:
         return config, start
 
 
-def _keep_compiled_programs() -> None:
+def keep_compiled_programs() -> None:
     """Has JAX keep compiled programs across processes: a run that goes on starts at once."""
     import jax
 
@@ -194,7 +194,7 @@ def _free_name(config: "TrainingConfig") -> pathlib.Path:
     )
 
 
-def _make_tables(run: "Run", trackers: tuple[Tracker, ...]) -> None:
+def make_tables(run: "Run", trackers: tuple[Tracker, ...]) -> None:
     from algoscope.runs import tables
     from algoscope.runs import trackers as adapters
 
@@ -221,7 +221,7 @@ def _print_results(run: "Run") -> None:
     print(f"run folder: {run.path}")
 
 
-class _Line:
+class ProgressLine:
     """A progress line on a terminal; elsewhere a plain line now and then."""
 
     def __init__(self, stream):
@@ -229,7 +229,7 @@ class _Line:
         self._terminal = stream.isatty()
         self._next = 0.0
 
-    def __enter__(self) -> "_Line":
+    def __enter__(self) -> "ProgressLine":
         return self
 
     def __exit__(self, *_) -> None:

@@ -96,7 +96,7 @@ class GATv2(Processor):
         # Each head reads its own part of the attention width: a block-diagonal product.
         weight = jax.scipy.linalg.block_diag(*self.head.weight.T[..., None])
         logits = pair_scores(
-            lambda receiver, rest: jax.nn.leaky_relu(receiver + rest),
+            "leaky_sum",
             self.receiver(z) + self.graph(encoded.graph),
             self.sender(z),
             edges,

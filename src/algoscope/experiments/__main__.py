@@ -1,0 +1,47 @@
+"""`python -m algoscope.experiments NAME`: for machines that only compute (no tyro, no DuckDB).
+
+With `--seconds` it stops by itself, safely, and the same command goes on where it was.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import sys
+import threading
+import time
+
+from algoscope import experiments
+from algoscope.experiments.experiment import PRESETS
+from algoscope.runs.files import write_bytes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=experiments.names())
+    parser.add_argument("--preset", choices=PRESETS, default="smoke")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--seconds", type=float, help="stop after so long, to be gone on with")
+    parser.add_argument("--results", type=pathlib.Path, help="also write the numbers to this file")
+    given = parser.parse_args()
+    begun = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"{time.monotonic() - begun:7.1f} s  {text}", flush=True)
+
+    if given.seconds:
+        timer = threading.Timer(given.seconds, os.kill, (os.getpid(), signal.SIGTERM))
+        timer.daemon = True
+        timer.start()
+    result = experiments.get(given.name).run(given.preset, given.out, say)
+    for table in result.tables:
+        print(f"\n{table}")
+    for claim in result.claims:
+        print(f"\n{'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.text} ({claim.found})")
+    if given.results:
+        write_bytes(given.results, json.dumps(result.numbers, indent=1).encode())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Experiment and Result: what `algoscope reproduce` runs and prints."""
+
+import dataclasses
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+from algoscope.tasks.errors import unknown_name
+from algoscope.tasks.table import Table
+
+PRESETS = ("smoke", "full")
+Say = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """Something that an experiment should show, and whether it did."""
+
+    text: str
+    holds: bool
+    found: str
+    """The numbers that decide it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    tables: tuple[Table, ...]
+    claims: tuple[Claim, ...]
+    numbers: dict[str, Any]
+    """Everything that was measured, for JSON."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    name: str
+    summary: str
+    source: str
+    """The paper, and its table or figure."""
+    costs: dict[str, str]
+    """Of each preset: what it takes, in words."""
+    reproduce: Callable[[str, pathlib.Path, Say], Result]
+    """(preset, folder, say) -> result; goes on with what is in the folder."""
+
+    def run(self, preset: str, out: pathlib.Path, say: Say = lambda _: None) -> Result:
+        if preset not in self.costs:
+            raise ValueError(unknown_name("preset", preset, self.costs))
+        return self.reproduce(preset, out, say)

@@ -1,0 +1,117 @@
+"""The explorer's data: what everybody did on a few problems, small enough to lie in the page.
+
+Attention is rounded to 255ths and packed; variables are rounded to three digits. Whether one is
+wrong is decided here, by the margins of external faithfulness, and not in the page.
+"""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from algoscope.measures.external import MARGINS
+from algoscope.recording import Recording
+from algoscope.report.findings import Shown
+from algoscope.report.layout import places
+from algoscope.tasks import Batch, Feature, Kind, Location, Stage
+
+LEVELS = 255
+
+
+def data(shown: Shown, words: Mapping[str, str | None]) -> dict[str, Any]:
+    """For the page; `words` are the verdicts of those that are no compiled program."""
+    batch = shown.batch
+    said_by_all = set.intersection(*(set(r.hints) for r in shown.recordings.values()))
+    features = [f for f in batch.at(Stage.HINT) if f.name in said_by_all and _is_shown(f)]
+    return {
+        "levels": LEVELS,
+        "variables": [{"name": f.name, "kind": f.kind, "where": f.location} for f in features],
+        "samples": [_sample(batch, k, shown.titles[k], features) for k in range(len(batch))],
+        "subjects": [
+            {
+                "name": name,
+                "compiled": name not in words,
+                "verdict": words.get(name),
+                "heads": int(recording.attention.shape[2]),
+                "runs": [_run(batch, recording, k, features) for k in range(len(batch))],
+            }
+            for name, recording in shown.recordings.items()
+        ],
+    }
+
+
+def _is_shown(feature: Feature) -> bool:
+    """Variables of pairs of nodes are too many to look at."""
+    return feature.location is not Location.EDGE
+
+
+def _steps(batch: Batch, sample: int) -> int:
+    return max(1, int(batch.lengths[sample]) - 1)
+
+
+def _sample(batch: Batch, sample: int, title: str, features: list[Feature]) -> dict[str, Any]:
+    nodes = batch.inputs["pos"].shape[1]
+    steps = _steps(batch, sample)
+    joined = _graph(batch, sample)
+    return {
+        "title": f"{title}: {nodes} nodes, {steps} step{'s' if steps > 1 else ''}",
+        "nodes": nodes,
+        "steps": steps,
+        "edges": [[int(i), int(j)] for i, j in np.argwhere(np.triu(joined, 1))],
+        "places": np.round(places(joined), 3).tolist(),
+        "truth": {
+            f.name: _values(f, np.asarray(batch.hints[f.name][sample, 1 : steps + 1]))
+            for f in features
+        },
+    }
+
+
+def _graph(batch: Batch, sample: int) -> np.ndarray:
+    """Which nodes are joined; nobody, for a task that has no graph."""
+    nodes = batch.inputs["pos"].shape[1]
+    given = batch.inputs.get("adj", batch.inputs.get("A"))
+    if given is None or np.shape(given)[1:] != (nodes, nodes):
+        return np.zeros((nodes, nodes), bool)
+    joined = np.asarray(given[sample]) != 0
+    return joined | joined.T
+
+
+def _run(
+    batch: Batch, recording: Recording, sample: int, features: list[Feature]
+) -> dict[str, Any]:
+    steps = _steps(batch, sample)
+    attention = np.asarray(recording.attention)[sample, :steps]
+    octets = np.rint(np.clip(attention, 0, 1) * LEVELS).astype(np.uint8).tobytes()
+    said, wrong = {}, {}
+    for feature in features:
+        own = np.asarray(recording.hints[feature.name])[sample, :steps]
+        truth = np.asarray(batch.hints[feature.name])[sample, 1 : steps + 1]
+        said[feature.name] = _values(feature, own)
+        wrong[feature.name] = _wrong(feature, own, truth)
+    return {"attention": base64.b64encode(octets).decode(), "said": said, "wrong": wrong}
+
+
+def _values(feature: Feature, values: np.ndarray) -> list:
+    """[step, node] or [step, 1]; of a one-hot choice of a node, 1 at the node."""
+    if feature.kind is Kind.MASK_ONE:
+        chosen = np.zeros(values.shape, int)
+        np.put_along_axis(chosen, values.argmax(-1)[..., None], 1, -1)
+        return chosen.tolist()
+    if feature.one_hot:
+        values = values.argmax(-1)
+    if values.ndim == 1:
+        values = values[:, None]
+    if feature.kind is Kind.SCALAR:
+        return [[float(f"{value:.3g}") for value in row] for row in values.tolist()]
+    return np.rint(values).astype(int).tolist()
+
+
+def _wrong(feature: Feature, own: np.ndarray, truth: np.ndarray) -> list:
+    """1 where what was said is off by more than the margin, in the form of `_values`."""
+    if feature.kind in MARGINS:
+        apart = np.abs(own.astype(float) - truth) > MARGINS[feature.kind]
+        apart = apart[:, None] if apart.ndim == 1 else apart
+    else:
+        apart = np.array(_values(feature, own)) != np.array(_values(feature, truth))
+    return apart.astype(int).tolist()

@@ -1,0 +1,100 @@
+"""How far the networks are from each other and from the algorithm, and which belong together."""
+
+import numpy as np
+import scipy.cluster.hierarchy
+
+from algoscope.measures.across import Clusters, ward_clusters
+from algoscope.report.figures.style import (
+    FULL,
+    INK,
+    MUTED,
+    NARROW,
+    REFERENCE,
+    TRAINED,
+    Drawn,
+    bare,
+    shaded,
+    sheet,
+    styled,
+)
+from algoscope.report.findings import Distances
+
+_MOST_WITH_NUMBERS, _MOST_WITH_NAMES = 14, 48
+
+
+def draw(distances: Distances, width: float = FULL) -> Drawn:
+    between = distances.total_variation
+    count = len(between)
+    clusters = ward_clusters(between) if count >= 3 else None
+    order, tree = _ordered(clusters, count)
+    names = [distances.names[index] for index in order]
+    programs = set(distances.names[count - distances.references :])
+    with styled():
+        roomy = width > NARROW
+        figure = sheet(width, min(FULL, 0.4 * count + 1.6) if roomy else width * 0.95)
+        left, right = figure.subplots(1, 2, width_ratios=(1, 2.1 if roomy else 3))
+        if tree:
+            _draw_tree(left, tree, count)
+        else:
+            left.set_visible(False)
+        right.imshow(shaded(between[np.ix_(order, order)], TRAINED), interpolation="none")
+        bare(right)
+        if count <= _MOST_WITH_NAMES:
+            right.set_yticks(range(count), names)
+            right.set_xticks(range(count), names, rotation=90)
+            right.tick_params(length=0, labelsize=9 if roomy else 7.5)
+            for label in (*right.get_yticklabels(), *right.get_xticklabels()):
+                label.set_color(REFERENCE if label.get_text() in programs else INK)
+        if count <= (_MOST_WITH_NUMBERS if roomy else _MOST_WITH_NUMBERS // 2 + 1):
+            for (row, column), index in np.ndenumerate(np.indices((count, count))[0]):
+                value = float(between[order[index], order[column]])
+                if row != column:
+                    text = f".{round(100 * value):02d}" if value < 0.995 else "1"
+                    right.text(column, row, text, ha="center", va="center", color=INK,
+                               fontsize=8.5 if roomy else 6.5)  # fmt: skip
+    return Drawn(
+        "distances",
+        figure,
+        "Mean total variation between what any two read on the same problems: 0 the same, 1 "
+        "nothing in common. Names in blue are exact programs, which differ where nothing is "
+        f"decided. {_said(clusters, distances)}",
+        f"A matrix of distances between {count} subjects with a tree that joins the nearest first.",
+        ["one", "other", "total_variation"],
+        [
+            [distances.names[i], distances.names[j], f"{between[i, j]:.6g}"]
+            for i in range(count)
+            for j in range(i)
+        ],
+    )
+
+
+def _ordered(clusters: Clusters | None, count: int):
+    if clusters is None:
+        return list(range(count)), None
+    tree = scipy.cluster.hierarchy.dendrogram(clusters.merges, no_plot=True)
+    return [int(leaf) for leaf in tree["ivl"]], tree
+
+
+def _draw_tree(axes, tree, count: int) -> None:
+    """Leaves at the right, in the order of the matrix from top to bottom."""
+    for heights, places in zip(tree["dcoord"], tree["icoord"], strict=True):
+        axes.plot(heights, [(place - 5) / 10 for place in places], color=MUTED, linewidth=1.1)
+    axes.set_ylim(count - 0.5, -0.5)
+    axes.invert_xaxis()
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel("Ward distance")
+
+
+def _said(clusters: Clusters | None, distances: Distances) -> str:
+    if clusters is None:
+        return ""
+    if clusters.count == 1:
+        return "By silhouette there are no clusters."
+    best = clusters.silhouettes[clusters.count]
+    said = f"By silhouette there are {clusters.count} clusters (mean {best:.2f})."
+    if not distances.references:
+        return said
+    trained, exact = np.split(clusters.labels, [-distances.references])
+    shared = set(trained.tolist()) & set(exact.tolist())
+    return f"{said} {'Some networks share' if shared else 'No network shares'} one with a program."

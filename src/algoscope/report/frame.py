@@ -1,0 +1,131 @@
+"""The frame of every page: one HTML file that needs nothing else and asks nobody for anything.
+
+A content security policy allows the page's own scripts by their hashes and no request at all; so
+whatever a name or a text contains is shown, and never run.
+"""
+
+import base64
+import functools
+import hashlib
+import importlib.resources
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from algoscope import markup
+from algoscope.markup import element, escape
+from algoscope.tasks.table import Table
+
+
+class Section(NamedTuple):
+    anchor: str
+    title: str
+    """In the bar at the top; sections without one are not listed there."""
+    body: str
+    """HTML."""
+
+
+def page(
+    title: str,
+    sections: Sequence[Section],
+    *,
+    scripts: Sequence[str] = ("page.js",),
+    data: Mapping[str, Any] | None = None,
+) -> str:
+    """The whole file. `data` are JSON values by the id of the element that holds them."""
+    sources = [asset(name) for name in scripts]
+    links = "".join(
+        element("li", element("a", escape(section.title), href=f"#{section.anchor}"))
+        for section in sections
+        if section.title
+    )
+    bar = element(
+        "nav",
+        element(
+            "div",
+            "<strong>Algoscope</strong>",
+            element("ul", links),
+            '<button type="button" class="theme" aria-label="light or dark">Dark</button>',
+        ),
+        class_="bar",
+        aria_label="sections",
+    )
+    body = "\n".join(element("section", s.body, id=s.anchor) for s in sections)
+    embedded = "\n".join(
+        f'<script type="application/json" id="{escape(name)}">{_safe_json(value)}</script>'
+        for name, value in (data or {}).items()
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{escape(policy(sources))}">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>
+{asset("page.css")}</style>
+</head>
+<body>
+{bar}
+<main>
+{body}
+</main>
+{embedded}
+{"".join(f"<script>{source}</script>" for source in sources)}
+</body>
+</html>
+"""
+
+
+def policy(sources: Sequence[str]) -> str:
+    """No request, no script but these."""
+    hashes = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in sources)
+    scripts = " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'self'"
+    )
+
+
+@functools.cache
+def asset(name: str) -> str:
+    return (importlib.resources.files("algoscope.report") / "static" / name).read_text()
+
+
+def _safe_json(value: Any) -> str:
+    """JSON in which nothing can end the element that it stands in."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def table(content: Table, *, sortable: bool = True) -> str:
+    """A table in a box of its own, in which it can be scrolled."""
+    return scrolled(markup.table(content, "sortable" if sortable else None), content.title)
+
+
+def scrolled(content: str, label: str, *, bleed: bool = False) -> str:
+    """In a box of its own; one that bleeds is wider than the text where the screen is."""
+    class_ = "scroll bleed" if bleed else "scroll"
+    return element("div", content, class_=class_, tabindex="0", role="region", aria_label=label)
+
+
+def figure(svg: str, caption: str) -> str:
+    """A figure with a caption, both HTML; what is too wide for the screen is scrolled."""
+    return element(
+        "figure",
+        element("div", svg, class_="drawing", tabindex="0"),
+        element("figcaption", caption),
+    )
+
+
+def facts(pairs: Mapping[str, object]) -> str:
+    """Names and values, one below the other."""
+    return element(
+        "dl",
+        *(
+            element("dt", escape(name)) + element("dd", escape(value))
+            for name, value in pairs.items()
+            if value not in (None, "")
+        ),
+        class_="facts",
+    )

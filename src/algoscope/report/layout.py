@@ -1,0 +1,55 @@
+"""Where to draw the nodes of a graph.
+
+Graphs with few edges are laid out by stress majorisation (Gansner et al., 2004): places such that
+distances in the plane are like distances in the graph. Dense graphs have no shape to show, and
+stand on a circle.
+"""
+
+import math
+
+import numpy as np
+import scipy.sparse.csgraph
+
+_SPARSE = 3.2
+"""Mean degree up to which a graph has a shape."""
+_ROUNDS = 200
+
+
+def places(adjacency: np.ndarray) -> np.ndarray:
+    """Of each node, within the unit square: adjacency [n, n] -> [n, 2]."""
+    joined = (np.asarray(adjacency) != 0) | (np.asarray(adjacency).T != 0)
+    np.fill_diagonal(joined, False)
+    nodes = len(joined)
+    if not joined.any() or joined.sum(1).mean() > _SPARSE:
+        return _circle(nodes)
+    distances = np.asarray(scipy.sparse.csgraph.shortest_path(joined, unweighted=True))
+    apart = np.isinf(distances)
+    distances[apart] = distances[~apart].max() + 2
+    return _fitted(_least_stress(distances))
+
+
+def _circle(nodes: int) -> np.ndarray:
+    angles = 2 * math.pi * np.arange(nodes) / nodes - math.pi / 2
+    return 0.5 + 0.5 * np.stack([np.cos(angles), np.sin(angles)], -1)
+
+
+def _least_stress(distances: np.ndarray) -> np.ndarray:
+    """From places by classical scaling, sum_ij (|x_i - x_j| - d_ij)² / d_ij² goes down."""
+    nodes = len(distances)
+    centred = np.eye(nodes) - 1 / nodes
+    values, vectors = np.linalg.eigh(-0.5 * centred @ distances**2 @ centred)
+    found = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 1e-9))
+    found = found + 1e-3 * np.random.default_rng(0).standard_normal(found.shape)
+    weights = np.divide(1.0, distances**2, out=np.zeros_like(distances), where=distances > 0)
+    laplacian = np.diag(weights.sum(1)) - weights
+    inverse = np.linalg.pinv(laplacian)
+    for _ in range(_ROUNDS):
+        lengths = np.linalg.norm(found[:, None] - found[None], axis=-1)
+        pulls = weights * distances / np.maximum(lengths, 1e-9)
+        found = inverse @ ((np.diag(pulls.sum(1)) - pulls) @ found)
+    return found
+
+
+def _fitted(found: np.ndarray) -> np.ndarray:
+    low, high = found.min(0), found.max(0)
+    return (found - (low + high) / 2) / max((high - low).max(), 1e-9) + 0.5

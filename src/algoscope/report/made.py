@@ -1,0 +1,113 @@
+"""How a run was made: where, with what, for how long, and by which commands."""
+
+import datetime
+import json
+import shlex
+from typing import Any
+
+from algoscope import training
+from algoscope.markup import element, escape
+from algoscope.networks import NetworkConfig
+from algoscope.report.findings import Findings
+from algoscope.report.frame import facts, table
+from algoscope.runs import Run
+from algoscope.tasks import Recipe
+from algoscope.tasks.table import Table
+
+
+def section(run: Run, found: Findings) -> str:
+    """HTML."""
+    place, then = run.description["environment"], found.environment
+    versions = {name: version for name, version in place["packages"].items() if version}
+    return "".join(
+        [
+            facts(
+                {
+                    "run": run.name,
+                    "created": run.description.get("created"),
+                    "training took": _duration(run),
+                    "examination took": f"{found.seconds:.0f} s",
+                    "device": f"{place['device']} ({place['platform']}, {place['devices']})",
+                    "system": f"{place['system']}, Python {place['python']}",
+                    "Algoscope": f"{place['algoscope']}, commit {place['commit']}",
+                    "examined by": _if_other(then, place),
+                    "versions": ", ".join(f"{name} {v}" for name, v in versions.items()),
+                    "seeds": f"{_span(found.seeds)} of networks, {found.problem_seed} of the "
+                    "examination's problems",
+                    "notes": "; ".join(run.description["notes"]),
+                }
+            ),
+            element("pre", escape("\n".join(commands(run, found))), tabindex="0"),
+            element(
+                "details",
+                element("summary", "The whole configuration"),
+                table(
+                    Table(
+                        "",
+                        ["option", "value"],
+                        [[name, json.dumps(value)] for name, value in run.options.items()],
+                    )
+                ),
+            ),
+        ]
+    )
+
+
+def commands(run: Run, found: Findings) -> list[str]:
+    """What to type to have the same again."""
+    path = shlex.quote(str(run.path))
+    judged = [f"algoscope gap {path}"] if found.program else []
+    return [training_command(run), *judged, f"algoscope report {path}"]
+
+
+def training_command(run: Run) -> str:
+    """The options that differ from the defaults."""
+    given = training.config_of(run)
+    usual = training.TrainingConfig(tasks=given.tasks)
+    recipe = Recipe()
+    options: dict[str, Any] = {}
+    for name in (
+        "seeds", "first_seed", "steps", "learning_rate", "teacher_forcing", "regularisation",
+        "freeze", "evaluate_every", "data_seed", "time_buckets",
+    ):  # fmt: skip
+        if getattr(given, name) != getattr(usual, name):
+            options[name] = getattr(given, name)
+    if given.recipe.sizes != recipe.sizes:
+        options["lengths"] = given.recipe.sizes
+    if given.recipe.count != recipe.count:
+        options["batch"] = given.recipe.count
+    network = [
+        f"{name}={json.dumps(value)}"
+        for name, value in vars(given.network).items()
+        if value != getattr(NetworkConfig(), name)
+    ]
+    if network:
+        options["network"] = network
+    words = ["algoscope", "train", *given.tasks]
+    for name, value in options.items():
+        values = value if isinstance(value, (tuple, list)) else [value]
+        words += [f"--{name.replace('_', '-')}", *map(str, values)]
+    return shlex.join([*words, "--out", str(run.path)])
+
+
+def _if_other(then: dict[str, Any], before: dict[str, Any]) -> str | None:
+    """Where the measuring was done, if that is not where the training was."""
+    same = ("commit", "device", "system")
+    if not then or all(then[name] == before[name] for name in same):
+        return None
+    return f"commit {then['commit']}, {then['device']}, {then['system']}"
+
+
+def _duration(run: Run) -> str | None:
+    try:
+        begun, ended = (
+            datetime.datetime.fromisoformat(run.description[name])
+            for name in ("created", "finished")
+        )
+    except (KeyError, ValueError):
+        return None
+    return f"{(ended - begun).total_seconds():.0f} s for all seeds"
+
+
+def _span(seeds: tuple[int, ...]) -> str:
+    return str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"

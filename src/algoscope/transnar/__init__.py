@@ -1,0 +1,49 @@
+"""TransNAR: a Transformer that reads a frozen neural algorithmic reasoner.
+
+from algoscope import runs, transnar
+
+reasoner = transnar.reasoner_of(runs.open("runs/reasoner"))  # of `algoscope train`
+config = transnar.TransnarConfig(("bfs", "dfs"), tower=transnar.TowerConfig(reads="final"))
+transnar.train(config, "runs/hybrid", reasoner=reasoner)
+trained = transnar.load("runs/hybrid")
+transnar.evaluate(trained, sizes=(10, 14), problems=100)["bfs"][14].clrs
+transnar.ask(trained, "bfs:\\ns: 0, A: [[1 1], [1 1]]\\npi:\\n").text
+"""
+
+from collections.abc import Sequence
+
+from algoscope.transnar import scores
+from algoscope.transnar.asking import Answer, ask
+from algoscope.transnar.config import PAPER, TowerConfig, TransnarConfig
+from algoscope.transnar.generation import ContextError, generate
+from algoscope.transnar.loop import Progress, Trained, load, resume, stages_of, train
+from algoscope.transnar.reasoner import of_run as reasoner_of
+from algoscope.transnar.reasoner import think
+
+__all__ = [
+    "PAPER",
+    "Answer",
+    "ContextError",
+    "Progress",
+    "TowerConfig",
+    "Trained",
+    "TransnarConfig",
+    "ask",
+    "evaluate",
+    "generate",
+    "load",
+    "reasoner_of",
+    "resume",
+    "scores",
+    "train",
+]
+
+
+def evaluate(trained: Trained, sizes: Sequence[int], problems: int) -> scores.Scores:
+    """What a tower's answers are worth, by task and size."""
+    cells = scores.test_cells(trained.config, sizes, problems)
+    thoughts = None
+    if trained.reasoner is not None:
+        thoughts = think(trained.reasoner, cells, stages_of(trained.config))
+    answers = scores.tower_answers(trained.tower, cells, thoughts, seed=trained.config.seed)
+    return scores.scores_of(cells, answers)

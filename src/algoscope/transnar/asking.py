@@ -1,0 +1,75 @@
+"""Asking: one prompt, the model's answer, and what a solver says of it."""
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from algoscope.tasks import text
+from algoscope.tasks.text import Example, PromptError, Reading, Scores
+from algoscope.transnar import reasoner as reasoners
+from algoscope.transnar.cells import cell_of
+from algoscope.transnar.generation import check_room, generate
+from algoscope.transnar.loop import Trained, stages_of
+from algoscope.transnar.pool import graph_of
+from algoscope.transnar.tokenizer import tokenizer
+
+_ROOM = 256
+"""Tokens that an answer to a prompt of unknown form may have."""
+_SPARE = 16
+
+
+class Answer(NamedTuple):
+    text: str
+    """What the model wrote."""
+    fault: str | None
+    """What is wrong with the prompt; then nothing can be read or checked."""
+    right: str | None
+    """The reference algorithm's answer."""
+    reading: Reading | None
+    scores: Scores | None
+
+    def as_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"answer": self.text, "fault": self.fault, "right": self.right}
+        if self.reading is not None and self.scores is not None:
+            found["arrays"] = {name: a.tolist() for name, a in self.reading.arrays.items()}
+            found["scores"] = {
+                name: getattr(self.scores, name) for name in ("shape", "parse", "clrs", "exact")
+            }
+        return found
+
+
+def ask(trained: Trained, prompt: str, seed: int = 0) -> Answer:
+    """A base Transformer answers any text; a hybrid needs a problem that has a graph."""
+    tokens = tokenizer().encode(prompt)
+    if not tokens:
+        raise PromptError("prompt: got an empty text, needed a problem of CLRS-Text")
+    check_room(trained.tower, len(tokens), 1)
+    key = jax.random.key(seed)
+    try:
+        problem = text.parse(prompt)
+    except PromptError as error:
+        if trained.reasoner is not None:
+            raise
+        room = min(_ROOM, trained.tower.config.context - len(tokens))
+        [written] = generate(trained.tower, [tokens], room, key=key)
+        return Answer(tokenizer().decode(written), str(error), None, None, None)
+    batch = problem.solved()
+    right = text.write(batch, 0, problem.traces).answer
+    graph = None
+    if trained.reasoner is not None:
+        cell = cell_of(batch, problem.nodes)
+        [thought] = reasoners.think(trained.reasoner, [cell], stages_of(trained.config))
+        graph = graph_of(thought, np.arange(1), cell.nodes)
+    room = len(tokenizer().encode(right)) + _SPARE
+    [written] = generate(trained.tower, [tokens], room, graph, key=key)
+    answer = tokenizer().decode(written)
+    name = problem.task.name
+    example = Example(name, problem.nodes, problem.traces, prompt, right)
+    return Answer(
+        answer,
+        None,
+        right,
+        text.read(name, answer, problem.nodes, problem.traces),
+        text.score(example, answer),
+    )

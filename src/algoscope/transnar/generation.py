@@ -1,0 +1,154 @@
+"""Generation: greedy answers with a cache of keys and values, in a few shapes.
+
+Prompts of different lengths share a batch: each is padded on the right, and its answer is written
+into the cache from its own end on. Nothing that comes later is ever looked at, so padding changes
+nothing.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from algoscope.transnar.pool import padded_length
+from algoscope.transnar.reading import Graph, memory_of
+from algoscope.transnar.tokenizer import PAD, tokenizer
+from algoscope.transnar.tower import (
+    Tower,
+    cast,
+    layer,
+    observe,
+    positions_of,
+    rotary_of,
+    unembed,
+)
+
+_SHUT_OUT = -1e9
+
+
+class ContextError(ValueError):
+    """A prompt that does not fit the tower's context."""
+
+
+class Cache(NamedTuple):
+    keys: Array
+    """[layer, batch, token, head, part]"""
+    values: Array
+
+
+def check_room(tower: Tower, tokens: int, room: int) -> None:
+    context = tower.config.context
+    if tokens + room > context:
+        raise ContextError(
+            f"prompt: got {tokens} tokens and room for {room} of the answer, needed at most "
+            f"{context} together, the tower's context"
+        )
+
+
+def generate(
+    tower: Tower,
+    prompts: Sequence[Sequence[int]],
+    room: int,
+    graph: Graph | None = None,
+    *,
+    key: PRNGKeyArray,
+    length: int | None = None,
+) -> list[list[int]]:
+    """At most `room` tokens after each prompt, up to the end of the answer. `key` is for randomised
+    positions, and `length` what prompts are padded to, chosen to fit if None."""
+    longest = max(len(prompt) for prompt in prompts)
+    check_room(tower, longest, room)
+    length = padded_length(longest) if length is None else length
+    tokens = np.full((len(prompts), length), PAD, np.int32)
+    for row, prompt in zip(tokens, prompts, strict=True):
+        row[: len(prompt)] = prompt
+    lengths = jnp.asarray([len(prompt) for prompt in prompts], jnp.int32)
+    written = np.asarray(_generate(tower, jnp.asarray(tokens), lengths, graph, key, room))
+    end = tokenizer().end
+    answers = []
+    for row in written.tolist():
+        answers.append(row[: row.index(end) + 1] if end in row else [t for t in row if t != PAD])
+    return answers
+
+
+@functools.partial(jax.jit, static_argnums=5)
+def _generate(
+    tower: Tower,
+    tokens: Int[Array, "batch token"],
+    lengths: Int[Array, " batch"],
+    graph: Graph | None,
+    key: PRNGKeyArray,
+    room: int,
+) -> Int[Array, "batch room"]:
+    count, length = tokens.shape
+    positions = positions_of(tower.config, key, count, length + room)
+    predicted, seen = observe(tower, tokens, positions[:, :length], graph)
+    grow = [(0, 0), (0, 0), (0, room), (0, 0), (0, 0)]
+    cache = Cache(jnp.pad(seen.keys, grow), jnp.pad(seen.values, grow))
+    last = jnp.take_along_axis(predicted, (lengths - 1)[:, None, None], 1)[:, 0]
+    small = cast(tower)
+    memories = _memories(small, graph)
+    rows = jnp.arange(count)
+    end = tokenizer().end
+
+    def go_on(state):
+        step, _, _, _, ended = state
+        return (step < room) & ~ended.all()
+
+    def write(state):
+        step, cache, last, written, ended = state
+        token = jnp.where(ended, PAD, jnp.argmax(last, -1))
+        written = written.at[:, step].set(token)
+        ended |= token == end
+        index = lengths + step
+        position = positions[rows, index][:, None]
+        last, cache = _extend(small, cache, token, position, index, memories)
+        return step + 1, cache, last, written, ended
+
+    state = (0, cache, last, jnp.zeros((count, room), jnp.int32), jnp.zeros(count, bool))
+    return jax.lax.while_loop(go_on, write, state)[3]
+
+
+def _memories(tower: Tower, graph: Graph | None):
+    """Every layer's keys and values of the graph, once for the whole answer."""
+    if graph is None or tower.reader is None:
+        return None
+    stepwise = tower.config.reads == "stepwise"
+    states = (graph.nodes, graph.edges) if stepwise else (graph.nodes[0], graph.edges[0])
+    axis = 0 if stepwise else None
+    return jax.vmap(memory_of, in_axes=(0, axis, axis, None, None))(
+        tower.reader, *states, graph.mask, tower.config.heads
+    )
+
+
+def _extend(tower: Tower, cache: Cache, token, position, index, memories):
+    """The logits after one more token of each text, which stands at `index` of the cache."""
+    rows = jnp.arange(len(token))
+    rotary = rotary_of(tower.config, position)
+    length = cache.keys.shape[2]
+    visible = jnp.arange(length) <= index[:, None]
+
+    def one(x, now):
+        layers, reader, memory, keys, values = now
+        kept = []
+
+        def attend(query, key, value):
+            all_keys = keys.at[rows, index].set(key[:, 0])
+            all_values = values.at[rows, index].set(value[:, 0])
+            kept.extend([all_keys, all_values])
+            scores = jnp.einsum("bqhp,bkhp->bhqk", query, all_keys).astype(jnp.float32)
+            scores = jnp.where(visible[:, None, None], scores * query.shape[-1] ** -0.5, _SHUT_OUT)
+            attention = jax.nn.softmax(scores).astype(all_values.dtype)
+            return jnp.einsum("bhqk,bkhp->bqhp", attention, all_values)
+
+        x, _ = layer(x, layers, reader, memory, rotary, attend)
+        return x, Cache(*kept)
+
+    x = tower.embedding[token][:, None]
+    xs = (tower.layers, tower.reader, memories, cache.keys, cache.values)
+    x, cache = jax.lax.scan(one, x, xs)
+    return unembed(tower, x)[:, 0], cache

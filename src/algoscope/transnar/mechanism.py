@@ -1,0 +1,182 @@
+"""Mechanism: what answering tokens read of the graph, and what breaks without it.
+
+The token that answers for node i is the one from which element i of the answer is predicted, the
+one before it. `record` makes a Recording of these tokens: a step is a layer, receiver i is the
+token that answers for node i, senders are nodes. So every measure of attention applies to it as to
+a network's.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from algoscope.recording import Recording
+from algoscope.tasks import Kind, Location, Stage
+from algoscope.transnar.cells import Cell
+from algoscope.transnar.pool import graph_of
+from algoscope.transnar.reading import Reader, openness
+from algoscope.transnar.reasoner import Thought
+from algoscope.transnar.scores import Scores, scores_of, tower_answers
+from algoscope.transnar.tokenizer import tokenizer
+from algoscope.transnar.tower import Tower, observe, positions_of
+
+_NUMBER = re.compile(r"-?[0-9.]+")
+
+
+class Observed(NamedTuple):
+    recording: Recording
+    """Attention to nodes: [problem, layer, head, answering for i, node]."""
+    edges: np.ndarray
+    """Attention to pairs of nodes: [problem, layer, head, answering for i, n, n]."""
+
+
+class Reads(NamedTuple):
+    """Shares of attention, means over problems, heads and nodes; of each layer. Those about answers
+    are empty if each node's answer is itself."""
+
+    own: list[float]
+    """Of the token that answers for node i, on node i."""
+    predecessor: list[float]
+    """On the node that is the answer for i, where that is not i itself."""
+    uniform: float
+    """What each node would get if all got the same."""
+    own_in_best_head: list[float]
+    predecessor_in_best_head: list[float]
+    own_edges: list[float]
+    """On pairs that node i is part of."""
+    uniform_edges: float
+    answer_edge: list[float]
+    """On the two pairs of i and its answer, where that is not i itself."""
+    uniform_answer_edge: float
+
+
+def record(tower: Tower, cell: Cell, thought: Thought, seed: int = 0) -> Observed:
+    """The tower's cross-attention while it is shown the right answers."""
+    outputs = cell.batch.at(Stage.OUTPUT)
+    _reader(tower)
+    if len(outputs) != 1 or outputs[0].location is not Location.NODE or (
+        outputs[0].kind in (Kind.MASK_ONE, Kind.PERMUTATION)
+    ):  # fmt: skip
+        raise ValueError(
+            f"cell: got {cell.task}, needed a task whose answer has an element for each node"
+        )
+    n, samples = cell.nodes, np.arange(cell.samples)
+    graph = graph_of(thought, samples, n)
+    tokens = jnp.asarray(cell.tokens, jnp.int32)
+    positions = positions_of(tower.config, jax.random.key(seed), *tokens.shape)
+    seen = jax.jit(lambda *given: observe(*given)[1])(tower, tokens, positions, graph)
+    places = np.stack([_answering(cell, sample) for sample in range(cell.samples)])
+    rows = samples[:, None]
+
+    def at_places(attention: jax.Array) -> np.ndarray:
+        """[layer, problem, head, token, entry] -> [problem, layer, head, i, entry]"""
+        chosen = np.asarray(attention, np.float32).transpose(1, 3, 0, 2, 4)[rows, places]
+        return chosen.transpose(0, 2, 3, 1, 4)
+
+    hidden = np.asarray(seen.after, np.float32).transpose(1, 2, 0, 3)[rows, places]
+    layers = tower.config.layers
+    recording = Recording.from_arrays(
+        attention=at_places(seen.nodes),
+        hidden=hidden.transpose(0, 2, 1, 3),
+        lengths=np.full(cell.samples, layers + 1),
+    )
+    edges = at_places(seen.edges)
+    return Observed(recording, edges.reshape(*edges.shape[:-1], n, n))
+
+
+def _answering(cell: Cell, sample: int) -> np.ndarray:
+    """The places of the tokens from which the elements of the answer are predicted."""
+    start, end = cell.prompt_lengths[sample], cell.lengths[sample]
+    decode = tokenizer().decode
+    parts = [decode([token]) for token in cell.tokens[sample, start:end].tolist()]
+    ends = np.cumsum([len(part) for part in parts])
+    starts = [match.start() for match in _NUMBER.finditer("".join(parts))]
+    return start - 1 + np.searchsorted(ends, starts, side="right")
+
+
+def reads(observed: Observed, answers: np.ndarray) -> Reads:
+    """How much of the attention goes where; `answers` are the right pointers [problem, i]."""
+    attention, edges = np.asarray(observed.recording.attention), observed.edges
+    n = attention.shape[-1]
+    nodes = np.arange(n)
+    moved = answers != nodes
+    problems = np.arange(len(answers))[:, None]
+    own = np.moveaxis(attention[..., nodes, nodes], -1, 1)
+    towards = np.moveaxis(attention, 3, 1)[problems, nodes, ..., answers]
+    of_pair = np.moveaxis(edges, 3, 1)[problems, nodes]
+    touching = of_pair[:, nodes, ..., nodes, :].sum(-1).swapaxes(0, 1)
+    touching = touching + of_pair[:, nodes, ..., :, nodes].sum(-1).swapaxes(0, 1)
+    touching = touching - of_pair[:, nodes, ..., nodes, nodes].swapaxes(0, 1)
+    pair = (
+        of_pair[problems, nodes, ..., answers, nodes]
+        + of_pair[problems, nodes, ..., nodes, answers]
+    )
+
+    def of_layers(shares: np.ndarray, where: np.ndarray) -> np.ndarray:
+        """[problem, i, layer, head] -> [layer, head]; no layers if there is nothing to average."""
+        return shares[where].mean(0) if where.any() else np.zeros((0, 1))
+
+    everywhere = np.ones_like(moved)
+    on_own, on_answer = of_layers(own, everywhere), of_layers(towards, moved)
+    return Reads(
+        on_own.mean(-1).tolist(),
+        on_answer.mean(-1).tolist(),
+        1 / n,
+        on_own.max(-1).tolist(),
+        on_answer.max(-1).tolist(),
+        of_layers(touching, everywhere).mean(-1).tolist(),
+        (2 * n - 1) / n**2,
+        of_layers(pair, moved).mean(-1).tolist(),
+        2 / n**2,
+    )
+
+
+def gates(tower: Tower) -> list[float]:
+    """How far each layer's gate is open, from -1 to 1."""
+    return np.asarray(openness(_reader(tower).gate)).tolist()
+
+
+def _reader(tower: Tower) -> Reader:
+    if tower.reader is None:
+        raise ValueError("tower: got a base Transformer, needed a hybrid, which reads a graph")
+    return tower.reader
+
+
+def without_gates(tower: Tower) -> Tower:
+    """The hybrid with its gates shut: it reads nothing."""
+    gate = _reader(tower).gate
+    return eqx.tree_at(lambda t: t.reader.gate, tower, jnp.zeros_like(gate))
+
+
+def without(tower: Tower, stream: str) -> Tower:
+    """The hybrid that reads only nodes, or only edges: `stream` names what it does without."""
+    mix = _reader(tower).mix
+    half = mix.shape[1] // 2
+    rows = slice(None, half) if stream == "nodes" else slice(half, None)
+    return eqx.tree_at(lambda t: t.reader.mix, tower, mix.at[:, rows].set(0))
+
+
+def of_another_problem(thoughts: Sequence[Thought]) -> list[Thought]:
+    """The reasoner's states on another problem of the same cell."""
+    return [Thought(jnp.roll(t.nodes, 1, 1), jnp.roll(t.edges, 1, 1), t.outputs) for t in thoughts]
+
+
+def ablations(
+    tower: Tower, cells: Sequence[Cell], thoughts: Sequence[Thought], seed: int = 0
+) -> dict[str, Scores]:
+    """The scores with parts of the reading taken away."""
+    variants = {
+        "gates shut": (without_gates(tower), thoughts),
+        "without nodes": (without(tower, "nodes"), thoughts),
+        "without edges": (without(tower, "edges"), thoughts),
+        "another problem's states": (tower, of_another_problem(thoughts)),
+    }
+    return {
+        name: scores_of(cells, tower_answers(own, cells, given, seed=seed))
+        for name, (own, given) in variants.items()
+    }

@@ -1,0 +1,177 @@
+"""Reading: the gated cross-attention through which tokens read a reasoner's nodes and edges.
+
+For tokens T [token, width] and states G [entry, state width], entries being nodes or pairs of
+nodes,
+
+    attended = softmax((T Q)(G K)ᵀ / sqrt(part)) G V                   for nodes, and for edges
+    answer   = tanh(gate) · [gelu(attended_nodes W_n) ; gelu(attended_edges W_e)] Mix
+
+The text calls nodes by their numbers, so a state comes with the number of its node (an edge's with
+both) in sines and cosines; without them, nothing says which node is "node 3".
+"""
+
+import math
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from algoscope.transnar.config import TowerConfig
+
+_NUMBER_WIDTH = 32
+_SHORTEST, _LONGEST = 2.5, 200.0
+"""Wavelengths of the waves in which a node's number is written."""
+_GATE_RATE = 10.0
+"""Gates are tanh(10 α): they start shut, and should not be what training waits for."""
+_SHUT_OUT = -1e9
+_EPSILON = 1e-6
+
+
+class Widths(NamedTuple):
+    """Of the reasoner's states."""
+
+    node: int
+    edge: int
+
+
+class Graph(NamedTuple):
+    """A reasoner's states on a batch of problems, padded to the same number of nodes.
+
+    `stages` is 1 for final states, or the number of layers that read one step each."""
+
+    nodes: Float[Array, "stages batch n node_width"]
+    edges: Float[Array, "stages batch n n edge_width"]
+    mask: Bool[Array, "batch n"]
+    """Which nodes are no padding."""
+
+
+class Stream(eqx.Module):
+    """What reads nodes, or edges, in all layers."""
+
+    query: Float[Array, "layer width width"]
+    key: Float[Array, "layer state width"]
+    value: Float[Array, "layer state width"]
+    transform: Float[Array, "layer width width/2"]
+
+
+class Reader(eqx.Module):
+    norm: Float[Array, "layer width"]
+    nodes: Stream
+    edges: Stream
+    mix: Float[Array, "layer width width"]
+    gate: Float[Array, " layer"]
+
+    @staticmethod
+    def start(key: PRNGKeyArray, config: TowerConfig, widths: Widths) -> "Reader":
+        width, depth = config.width, config.layers
+        keys = iter(jax.random.split(key, 9))
+
+        def weights(inputs: int, outputs: int) -> Array:
+            return inputs**-0.5 * jax.random.normal(next(keys), (depth, inputs, outputs))
+
+        def stream(state: int) -> Stream:
+            return Stream(
+                weights(width, width),
+                weights(state, width),
+                weights(state, width),
+                weights(width, width // 2),
+            )
+
+        return Reader(
+            jnp.ones((depth, width)),
+            stream(widths.node + _NUMBER_WIDTH),
+            stream(widths.edge + 2 * _NUMBER_WIDTH),
+            weights(width // 2 * 2, width),
+            jnp.zeros(depth),
+        )
+
+
+class Memory(NamedTuple):
+    """What one layer's queries meet: keys and values [batch, entry, head, part]."""
+
+    node_keys: Array
+    node_values: Array
+    edge_keys: Array
+    edge_values: Array
+    node_mask: Bool[Array, "batch n"]
+    edge_mask: Bool[Array, "batch nn"]
+
+
+def memory_of(
+    reader: Reader,
+    nodes: Float[Array, "batch n node_width"],
+    edges: Float[Array, "batch n n edge_width"],
+    mask: Bool[Array, "batch n"],
+    heads: int,
+) -> Memory:
+    """One layer's keys and values, from that layer's weights."""
+    batch, n, _ = nodes.shape
+    numbers = _waves(n)
+    pairs = jnp.concatenate(
+        [
+            jnp.broadcast_to(numbers[:, None], (n, n, _NUMBER_WIDTH)),
+            jnp.broadcast_to(numbers[None], (n, n, _NUMBER_WIDTH)),
+        ],
+        -1,
+    )
+
+    def entries(states: Array, numbers: Array, weights: Array) -> Array:
+        scaled = _scaled(states).astype(weights.dtype)
+        numbers = jnp.broadcast_to(numbers, (*states.shape[:-1], numbers.shape[-1]))
+        joined = jnp.concatenate([scaled, numbers.astype(weights.dtype)], -1)
+        return (joined @ weights).reshape(batch, -1, heads, weights.shape[-1] // heads)
+
+    return Memory(
+        entries(nodes, numbers, reader.nodes.key),
+        entries(nodes, numbers, reader.nodes.value),
+        entries(edges, pairs, reader.edges.key),
+        entries(edges, pairs, reader.edges.value),
+        mask,
+        (mask[:, :, None] & mask[:, None]).reshape(batch, n * n),
+    )
+
+
+def read(
+    reader: Reader, x: Float[Array, "batch token width"], memory: Memory
+) -> tuple[Array, Array, Array]:
+    """What one layer's tokens get from the graph, and their attention [batch, head, token, entry]
+    to nodes and to edges."""
+    of_nodes, node_attention = _attend(
+        reader.nodes, x, memory.node_keys, memory.node_values, memory.node_mask
+    )
+    of_edges, edge_attention = _attend(
+        reader.edges, x, memory.edge_keys, memory.edge_values, memory.edge_mask
+    )
+    answer = jnp.concatenate([of_nodes, of_edges], -1) @ reader.mix
+    return openness(reader.gate) * answer, node_attention, edge_attention
+
+
+def openness(gate: Float[Array, "..."]) -> Float[Array, "..."]:
+    return jnp.tanh(_GATE_RATE * gate)
+
+
+def _attend(stream: Stream, x, keys, values, mask) -> tuple[Array, Array]:
+    batch, count, width = x.shape
+    _, _, heads, part = keys.shape
+    query = (x @ stream.query).reshape(batch, count, heads, part) * part**-0.5
+    scores = jnp.einsum("bthp,behp->bhte", query, keys).astype(jnp.float32)
+    attention = jax.nn.softmax(jnp.where(mask[:, None, None], scores, _SHUT_OUT))
+    mixed = jnp.einsum("bhte,behp->bthp", attention.astype(values.dtype), values)
+    return jax.nn.gelu(mixed.reshape(batch, count, width) @ stream.transform), attention
+
+
+def _scaled(states: Float[Array, "... width"]) -> Float[Array, "... width"]:
+    """Zero mean and unit variance, whatever the scale of the reasoner's states."""
+    wide = states.astype(jnp.float32)
+    centred = wide - wide.mean(-1, keepdims=True)
+    return centred * jax.lax.rsqrt(jnp.mean(centred**2, -1, keepdims=True) + _EPSILON)
+
+
+def _waves(n: int) -> Float[Array, "n waves"]:
+    """The numbers 0 … n - 1 in sines and cosines."""
+    half = _NUMBER_WIDTH // 2
+    rates = 2 * math.pi / jnp.geomspace(_SHORTEST, _LONGEST, half)
+    angles = jnp.arange(n)[:, None] * rates
+    return jnp.concatenate([jnp.sin(angles), jnp.cos(angles)], -1)

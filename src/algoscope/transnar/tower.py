@@ -1,0 +1,223 @@
+"""The text tower: a decoder-only Transformer whose layers may read a reasoner's states.
+
+With x [batch, token, width], each layer is (pre-norm, causal, rotary positions)
+
+    x += attention(norm(x))
+    x += tanh(gate) · Mix [f(attention(norm(x) -> nodes)); f(attention(norm(x) -> edges))]
+    x += MLP(norm(x))
+
+where the second line is the hybrid's (`reading`). Gates start at zero, so a hybrid starts as its
+base Transformer, logit for logit. The graph never attends to the text. Weights of all layers are
+stacked along a first axis and layers are a scan, so that a deep tower compiles as fast as a shallow
+one. Weights are float32; on GPUs the work is done in bfloat16, but for norms, softmax and logits.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from algoscope.networks.config import ConfigError
+from algoscope.transnar.config import POSITIONS, TowerConfig, check_tower
+from algoscope.transnar.reading import Graph, Reader, Widths, memory_of, read
+from algoscope.transnar.tokenizer import tokenizer
+
+_ROTARY_BASE = 10_000.0
+_EPSILON = 1e-6
+
+
+class Layers(eqx.Module):
+    """All layers' own weights; the MLP is four times as wide as the tower."""
+
+    attention_norm: Float[Array, "layer width"]
+    query_key_value: Float[Array, "layer width 3*width"]
+    attention_out: Float[Array, "layer width width"]
+    mlp_norm: Float[Array, "layer width"]
+    up: Float[Array, "layer width 4*width"]
+    down: Float[Array, "layer 4*width width"]
+
+
+class Tower(eqx.Module):
+    embedding: Float[Array, "vocabulary width"]
+    layers: Layers
+    reader: Reader | None
+    """None in the base Transformer."""
+    norm: Float[Array, " width"]
+    unembedding: Float[Array, "width vocabulary"]
+    config: TowerConfig = eqx.field(static=True)
+
+
+def build(config: TowerConfig, key: PRNGKeyArray, widths: Widths | None = None) -> Tower:
+    """A tower with random weights. `widths` are those of the reasoner's states, for a hybrid; its
+    other weights are those of the base Transformer with the same key."""
+    faults = check_tower(config)
+    if (config.reads == "nothing") != (widths is None):
+        given = "none" if widths is None else f"one of widths {tuple(widths)}"
+        faults.append(f"reasoner: got {given} with tower.reads {config.reads!r}")
+    if faults:
+        raise ConfigError("\n".join(faults))
+    width, depth, vocabulary = config.width, config.layers, tokenizer().size
+    keys = jax.random.split(key, 7)
+
+    def weights(key: PRNGKeyArray, inputs: int, outputs: int, part: float = 1.0) -> Array:
+        return part * inputs**-0.5 * jax.random.normal(key, (depth, inputs, outputs))
+
+    in_residual = (2 * depth) ** -0.5
+    return Tower(
+        jax.random.normal(keys[0], (vocabulary, width)),
+        Layers(
+            jnp.ones((depth, width)),
+            weights(keys[1], width, 3 * width),
+            weights(keys[2], width, width, in_residual),
+            jnp.ones((depth, width)),
+            weights(keys[3], width, 4 * width),
+            weights(keys[4], 4 * width, width, in_residual),
+        ),
+        None if widths is None else Reader.start(keys[5], config, widths),
+        jnp.ones(width),
+        width**-0.5 * jax.random.normal(keys[6], (width, vocabulary)),
+        config,
+    )
+
+
+def compute_dtype() -> jnp.dtype:
+    return jnp.dtype(jnp.float32 if jax.default_backend() == "cpu" else jnp.bfloat16)
+
+
+def positions_of(
+    config: TowerConfig, key: PRNGKeyArray, count: int, tokens: int
+) -> Int[Array, "count tokens"]:
+    """Where the tokens of each text stand: 0, 1, 2, …, or ascending draws out of 8,192."""
+    steps = jnp.arange(tokens)
+    if not config.random_positions:
+        return jnp.broadcast_to(steps, (count, tokens))
+    drawn = jax.random.randint(key, (count, tokens), 0, POSITIONS - tokens + 1)
+    return jnp.sort(drawn, -1) + steps
+
+
+class Seen(NamedTuple):
+    """What a layer leaves behind."""
+
+    keys: Float[Array, "batch token head part"]
+    values: Float[Array, "batch token head part"]
+    nodes: Float[Array, "batch head token n"] | None
+    """Cross-attention to nodes, None in the base Transformer."""
+    edges: Float[Array, "batch head token nn"] | None
+    after: Float[Array, "batch token width"]
+    """The residual stream."""
+
+
+def logits(
+    tower: Tower,
+    tokens: Int[Array, "batch token"],
+    positions: Int[Array, "batch token"],
+    graph: Graph | None = None,
+) -> Float[Array, "batch token vocabulary"]:
+    """Of the token that follows each token."""
+    return unembed(cast(tower), hidden(tower, tokens, positions, graph))
+
+
+def hidden(
+    tower: Tower,
+    tokens: Int[Array, "batch token"],
+    positions: Int[Array, "batch token"],
+    graph: Graph | None = None,
+) -> Float[Array, "batch token width"]:
+    """The residual stream after the last layer."""
+    return _through(tower, tokens, positions, graph, lambda seen: None)[0]
+
+
+def observe(
+    tower: Tower,
+    tokens: Int[Array, "batch token"],
+    positions: Int[Array, "batch token"],
+    graph: Graph | None = None,
+) -> tuple[Float[Array, "batch token vocabulary"], Seen]:
+    """The logits and what each layer saw, with a first axis of layers."""
+    x, seen = _through(tower, tokens, positions, graph, lambda seen: seen)
+    return unembed(cast(tower), x), seen
+
+
+def _through(tower: Tower, tokens, positions, graph: Graph | None, keep) -> tuple[Array, Any]:
+    tower = cast(tower)
+    rotary = rotary_of(tower.config, positions)
+    stepwise = graph is not None and tower.config.reads == "stepwise"
+
+    def attend(query, key, value):
+        kind = "cudnn" if _has_fused_attention() else "xla"
+        return jax.nn.dot_product_attention(query, key, value, is_causal=True, implementation=kind)
+
+    def one(x, now):
+        layers, reader, stage = now
+        memory = None
+        if graph is not None and reader is not None:
+            nodes, edges = stage if stepwise else (graph.nodes[0], graph.edges[0])
+            memory = memory_of(reader, nodes, edges, graph.mask, tower.config.heads)
+        x, seen = layer(x, layers, reader, memory, rotary, attend)
+        return x, keep(seen)
+
+    stages = (graph.nodes, graph.edges) if graph is not None and stepwise else None
+    return jax.lax.scan(one, tower.embedding[tokens], (tower.layers, tower.reader, stages))
+
+
+@functools.cache
+def _has_fused_attention() -> bool:
+    """Whether the device never has to hold the attention of all pairs of tokens."""
+    if jax.default_backend() != "gpu":
+        return False
+    some = jax.ShapeDtypeStruct((1, 64, 1, 64), jnp.bfloat16)
+    fused = functools.partial(jax.nn.dot_product_attention, is_causal=True, implementation="cudnn")
+    try:
+        jax.jit(fused).lower(some, some, some).compile()
+    except (RuntimeError, ValueError, NotImplementedError):
+        return False
+    return True
+
+
+def layer(x, own: Layers, reader: Reader | None, memory, rotary, attend) -> tuple[Array, Seen]:
+    """One layer; `attend` mixes tokens, given the queries, keys and values of those at hand."""
+    batch, count, width = x.shape
+    parts = rotary[0].shape[-1] * 2
+    mixed = norm(x, own.attention_norm) @ own.query_key_value
+    query, key, value = jnp.split(mixed.reshape(batch, count, -1, parts), 3, axis=2)
+    query, key = rotate(query, rotary), rotate(key, rotary)
+    x += attend(query, key, value).reshape(batch, count, width) @ own.attention_out
+    nodes = edges = None
+    if reader is not None and memory is not None:
+        answer, nodes, edges = read(reader, norm(x, reader.norm), memory)
+        x += answer
+    x += jax.nn.gelu(norm(x, own.mlp_norm) @ own.up) @ own.down
+    return x, Seen(key, value, nodes, edges, x)
+
+
+def cast(tower: Tower) -> Tower:
+    return jax.tree.map(lambda weight: weight.astype(compute_dtype()), tower)
+
+
+def unembed(tower: Tower, x: Float[Array, "... width"]) -> Float[Array, "... vocabulary"]:
+    return (norm(x, tower.norm) @ tower.unembedding).astype(jnp.float32)
+
+
+def norm(x: Float[Array, "... width"], scale: Float[Array, " width"]) -> Float[Array, "... width"]:
+    """x / rms(x) · scale"""
+    wide = x.astype(jnp.float32)
+    root = jax.lax.rsqrt(jnp.mean(wide**2, -1, keepdims=True) + _EPSILON)
+    return (wide * root).astype(x.dtype) * scale
+
+
+def rotary_of(config: TowerConfig, positions: Int[Array, "batch token"]) -> tuple[Array, Array]:
+    """Cosines and sines [batch, token, 1, half a head]."""
+    half = config.width // config.heads // 2
+    rates = _ROTARY_BASE ** (-jnp.arange(half) / half)
+    angles = positions[..., None, None] * rates
+    return jnp.cos(angles), jnp.sin(angles)
+
+
+def rotate(x: Float[Array, "batch token head part"], rotary) -> Float[Array, "..."]:
+    cosine, sine = rotary
+    first, second = jnp.split(x.astype(jnp.float32), 2, -1)
+    turned = [first * cosine - second * sine, second * cosine + first * sine]
+    return jnp.concatenate(turned, -1).astype(x.dtype)

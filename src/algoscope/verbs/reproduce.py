@@ -1,0 +1,57 @@
+"""`algoscope reproduce`: the tables and figures of papers."""
+
+import dataclasses
+import json
+import pathlib
+import sys
+from typing import Literal
+
+import tyro
+
+from algoscope.verbs.printing import print_table
+
+
+@dataclasses.dataclass(frozen=True)
+class Reproduce:
+    """Reproduce a table or figure of a paper; what was stopped goes on where it was."""
+
+    name: tyro.conf.Positional[str | None] = None
+    """The experiment, as --list lists it."""
+    preset: Literal["smoke", "full"] = "smoke"
+    """Small enough for a laptop, or as the paper does it."""
+    out: pathlib.Path | None = None
+    """The folder for all that is made; runs/NAME-PRESET if not given."""
+    list: bool = False
+    """List the experiments."""
+    json: bool = False
+    """Print all numbers as JSON, and progress on the error stream."""
+
+    def run(self) -> None:
+        from algoscope import experiments
+        from algoscope.tasks.table import Table
+
+        if self.list:
+            found = [experiments.get(name) for name in experiments.names()]
+            rows = [
+                [e.name, e.summary, e.source, *(e.costs[p] for p in ("smoke", "full"))]
+                for e in found
+            ]
+            print_table(Table("experiments", ["name", "what", "source", "smoke", "full"], rows))
+            return
+        if self.name is None:
+            raise ValueError("reproduce: got no name, needed one that --list lists")
+        out = self.out or pathlib.Path("runs") / f"{self.name}-{self.preset}"
+        stream = sys.stderr if self.json else sys.stdout
+
+        def say(text: str) -> None:
+            print(text, file=stream, flush=True)
+
+        result = experiments.get(self.name).run(self.preset, out, say)
+        if self.json:
+            print(json.dumps(result.numbers))
+            return
+        for table in result.tables:
+            print_table(table)
+        for claim in result.claims:
+            print(f"{'holds' if claim.holds else 'does not hold'}: {claim.text} ({claim.found})")
+        print(f"all of it: {out}")

@@ -1,0 +1,76 @@
+"""The navigator that comes with Algoscope: it navigates, and the analyses say how."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from algoscope.llm import load, navigate, navigation, navigator
+from algoscope.llm.observe import observe
+from algoscope.llm.primitives import PRIMITIVES, find_primitives
+
+SEEDS = range(5)
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return load("navigator")
+
+
+@pytest.fixture(scope="module")
+def studies(shipped):
+    return [
+        navigate(shipped, navigation(60, form=navigator.FORM, seed=seed), states=False, seed=seed)
+        for seed in SEEDS
+    ]
+
+
+def test_it_is_right_on_unseen_mazes_for_either_truth(studies):
+    seen = list(itertools.chain.from_iterable(study.observations for study in studies))
+    for reachable in (True, False):
+        for depth in (1, 2, 3):
+            right = [
+                o.right for o in seen if o.item.reachable == reachable and o.item.depth == depth
+            ]
+            assert len(right) == 50
+            assert np.mean(right) >= 0.9
+        assert np.mean([o.right for o in seen if o.item.reachable == reachable]) >= 0.95
+    assert {o.written for o in seen} == {"Yes", "No"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_its_search_is_named(studies, seed):
+    verdict = studies[seed].verdict
+    assert str(verdict) == "runs backward search", verdict.evidence
+
+
+def test_what_was_taught_is_inside(shipped):
+    """After layer 1 + k the last token names the node k steps back from the goal."""
+    named = {hop: [] for hop in range(4)}
+    for item in navigation(60, form=navigator.FORM, depths=(3,), seed=9):
+        ids = shipped.encode(item.prompt).ids
+        states = torch.from_numpy(shipped.read(ids, positions=[len(ids) - 1]).states[:, 0])
+        parent = {receiver: sender for sender, receiver in item.edges}
+        node = item.goal
+        for hop in named:
+            with torch.inference_mode():
+                logits = shipped.model.lm_head(shipped.model.model.norm(states[1 + hop]))
+            named[hop].append(shipped.tokenizer.decode(logits.argmax()) == item.names[node])
+            node = parent.get(node, node)
+    for hop, right in named.items():
+        assert np.mean(right) >= 0.95, hop
+
+
+def test_its_primitives_are_found_where_they_were_taught(shipped):
+    library = [p for p in PRIMITIVES if p.name in ("edge lookup", "goal match", "comparison")]
+    found = find_primitives(shipped, 12, library=library, permutations=199, form=navigator.FORM)
+    layers = {name: {d.layer for d in heads} for name, heads in found.items()}
+    assert layers == {"edge lookup": {0}, "goal match": {1}, "comparison": set()}
+    assert found["edge lookup"][0].excess.low > 0.9
+    assert found["goal match"][0].excess.low > 0.9
+
+
+def test_it_reads_letters_alone(shipped):
+    with pytest.raises(ValueError, match="navigator has no word for"):
+        observe(shipped, navigation(2, form="rooms"))

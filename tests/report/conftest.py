@@ -1,0 +1,90 @@
+"""One small demo for all tests of reports, made once even where tests run in several processes; and
+a browser."""
+
+import fcntl
+import os
+import pathlib
+import shutil
+import sys
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from algoscope import cli, runs
+from algoscope.report import findings
+
+NAME = "<script>window.owned=1<script> \"&' $a$"
+"""A run may be called what its folder may be called."""
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory) -> tuple[runs.Run, str]:
+    """The run of a demo with two networks that are hardly trained, and what it printed."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    path, printed = shared / "demos" / NAME, shared / "demo.txt"
+    with (shared / "demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not printed.exists():
+            before = sys.argv, sys.stdout
+            with pytest.MonkeyPatch.context() as patch, (shared / "writing.txt").open("w") as file:
+                patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
+                patch.setattr(sys, "stdout", file)
+                small = ["--seeds", "2", "--steps", "12", "--lengths", "8"]
+                arguments = ["demo", "--out", str(path), *small]
+                patch.setattr(sys, "argv", ["algoscope", *arguments])
+                cli.main()
+            assert (sys.argv, sys.stdout) == before
+            (shared / "writing.txt").rename(printed)
+    return runs.open(path), printed.read_text()
+
+
+@pytest.fixture(scope="session")
+def found(demo):
+    return findings(demo[0], "bfs")
+
+
+@pytest.fixture(scope="session")
+def page_path(demo) -> pathlib.Path:
+    return demo[0].path / "report.html"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.fail("chromium: not found; install it, on Debian with: apt-get install chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens a page and returns it with everything that it complained about or asked for."""
+    contexts = []
+
+    def opened(url: str, *, theme="light", width=1280):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        troubles: list[str] = []
+        page.on("console", lambda message: troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url == url or request.url.startswith("data:")
+                else troubles.append(request.url)
+            ),
+        )
+        page.goto(url)
+        return page, troubles
+
+    yield opened
+    for context in contexts:
+        context.close()

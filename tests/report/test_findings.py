@@ -1,0 +1,119 @@
+"""Findings: kept in the run folder, whole or measured anew, and for any run."""
+
+import dataclasses
+import json
+import shutil
+
+import jax
+import numpy as np
+import pytest
+
+from algoscope import networks, runs, tasks, training
+from algoscope.measures.verdict import PLACES, THRESHOLDS
+from algoscope.report import explorer, findings, frame, page, wording
+from algoscope.report.findings import kept
+from algoscope.runs import RunError, folder
+
+
+@pytest.fixture
+def copy(demo, tmp_path):
+    shutil.copytree(demo[0].path, tmp_path / "copy")
+    return runs.open(tmp_path / "copy")
+
+
+def test_everything_that_is_tested_has_a_name():
+    assert set(wording.LABELS) == set(THRESHOLDS)
+    assert tuple(wording.PLACES) == PLACES
+
+
+def test_they_are_what_the_demo_measured(demo, found):
+    run, _ = demo
+    assert found.seeds == run.seeds
+    assert set(found.words) == {f"seed {seed}" for seed in run.seeds}
+    assert found.control["verdict"] == "runs"
+    assert found.control["tested"].keys() == THRESHOLDS.keys()
+    assert found.program.name == found.control["reference"]
+    assert found.program.verification["exact_traces"] == 1
+    first, *others = found.shown.recordings
+    assert first == f"compiled {found.program.name}"
+    assert others == list(found.words)
+    network = run.ensemble()[0]
+    again = networks.run(network, found.shown.batch)
+    assert np.allclose(again.attention, found.shown.recordings["seed 0"].attention, atol=1e-5)
+
+
+def test_the_distances_are_of_networks_and_programs(found):
+    between = found.distances.total_variation
+    assert np.allclose(between, between.T)
+    assert not between.diagonal().any()
+    assert found.distances.names[: -found.distances.references] == list(found.words)
+    assert "bfs" in found.distances.names[-found.distances.references :]
+
+
+def test_damaged_ones_are_named_and_other_formats_measured_anew(copy):
+    path = copy.path / "findings" / "bfs.json"
+    whole = path.read_text()
+    path.write_text(whole.replace('"judgements"', '"judgement"', 1))
+    with pytest.raises(RunError, match="--again"):
+        kept(copy, "bfs")
+    path.write_text(json.dumps(json.loads(whole) | {"format": 0}))
+    assert kept(copy, "bfs") is None
+    path.write_text(whole)
+    (path.with_suffix(".safetensors")).write_bytes(b"nothing")
+    with pytest.raises(RunError, match="not a whole safetensors file"):
+        kept(copy, "bfs")
+
+
+def test_a_run_that_is_not_finished_is_refused(tmp_path):
+    config = training.TrainingConfig(tasks=("bfs",), steps=5)
+    run = folder.create(tmp_path / "begun", config.as_json())
+    with pytest.raises(RunError, match="needed a finished one"):
+        findings(run, "bfs")
+    with pytest.raises(RunError, match="needed at least one"):
+        page.report([])
+
+
+def test_networks_that_say_nothing_can_be_looked_at(found, visit, tmp_path):
+    """Hint mode none: there is attention, and no variable to compare."""
+    recordings = {
+        name: dataclasses.replace(recording, hints={} if name in found.words else recording.hints)
+        for name, recording in found.shown.recordings.items()
+    }
+    data = explorer.data(found.shown._replace(recordings=recordings), found.words)
+    assert data["variables"] == []
+    box = '<div class="explorer" data-from="explored"></div>'
+    made = frame.page(
+        "", [frame.Section("s", "", box)], scripts=("explorer.js",), data={"explored": data}
+    )
+    (tmp_path / "page.html").write_text(made)
+    shown, troubles = visit((tmp_path / "page.html").as_uri())
+    shown.wait_for_selector(".explorer[data-ready]")
+    assert not troubles
+    assert shown.locator("svg.matrix .cell").count() == 2 * 16 * 16
+
+
+@pytest.fixture(scope="module")
+def searching(tmp_path_factory):
+    """A finished run of a task that the library has no program for."""
+    config = training.TrainingConfig(
+        tasks=("binary_search",), seeds=1, steps=1, network=networks.NetworkConfig(width=2)
+    )
+    run = folder.create(tmp_path_factory.mktemp("runs") / "searching", config.as_json())
+    task = tasks.get("binary_search")
+    network = networks.build(task, config.network, key=jax.random.key(0))
+    metrics = runs.Metrics(np.ones((1, 1, 1)), np.zeros(1, np.int32), np.zeros((1, 1, 1)))
+    ensemble = networks.Ensemble.of([network], "binary_search", (0,))
+    return folder.finish(run, ensemble, metrics, {})
+
+
+def test_without_a_program_there_is_a_page_and_no_verdict(searching, visit):
+    path = page.report([searching])
+    found = findings(searching, "binary_search")
+    assert found.words == {"seed 0": None}
+    assert found.program is found.control is found.distances is None
+    assert 0 <= found.judgements["seed 0"]["external"]["small"]["eq25"] <= 1
+    shown, troubles = visit(path.as_uri())
+    assert not troubles
+    assert shown.inner_text("h1") == "The network is not judged."
+    assert "no exact program for binary_search" in shown.inner_text(".lead")
+    assert shown.locator(".explorer[data-ready] .side").count() == 2

@@ -1,0 +1,43 @@
+"""Nodes are drawn where the shape of a graph is seen."""
+
+import numpy as np
+import pytest
+
+from algoscope.report.layout import places
+
+
+def ladder(rungs: int) -> np.ndarray:
+    adjacency = np.zeros((2 * rungs, 2 * rungs))
+    for rung in range(rungs):
+        adjacency[rung, rungs + rung] = 1
+        if rung:
+            adjacency[rung - 1, rung] = adjacency[rungs + rung - 1, rungs + rung] = 1
+    return adjacency
+
+
+def test_neighbours_of_a_sparse_graph_are_the_nearest():
+    adjacency = ladder(6)
+    found = places(adjacency)
+    lengths = np.linalg.norm(found[:, None] - found[None], axis=-1)
+    joined = (adjacency + adjacency.T) > 0
+    apart = ~joined & ~np.eye(len(found), dtype=bool)
+    assert lengths[joined].max() < lengths[apart].min()
+
+
+@pytest.mark.parametrize(
+    "adjacency",
+    [ladder(4), np.ones((9, 9)), np.zeros((5, 5)), np.diag([1.0, 0.0]), np.eye(1)],
+    ids=["sparse", "dense", "none", "loop", "one"],
+)
+def test_they_stay_on_the_picture(adjacency):
+    found = places(adjacency)
+    assert found.shape == (len(adjacency), 2)
+    assert (found >= -1e-9).all()
+    assert (found <= 1 + 1e-9).all()
+
+
+def test_parts_that_are_not_joined_stay_together():
+    two = np.kron(np.eye(2), ladder(3))
+    found = places(two)
+    middles = found[:6].mean(0), found[6:].mean(0)
+    assert np.linalg.norm(middles[0] - middles[1]) > 0.2

@@ -1,0 +1,207 @@
+"""The report in a real browser: it opens from a file, asks for nothing, and shows what is there."""
+
+import csv
+import math
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+from algoscope import cli
+from algoscope.report import explorer, frame, verdicts
+from algoscope.report.frame import Section
+
+
+def test_the_demo_ends_with_the_verdicts_and_the_page(demo, found, page_path):
+    _, printed = demo
+    for stage in range(1, 6):
+        assert f"[{stage}/5, " in printed
+    table = printed[printed.index("[5/5") :]
+    for name, judgement in found.judgements.items():
+        assert name in table
+        assert judgement["verdict"] in table
+    assert "compiled" in table
+    assert printed.rstrip().endswith(f"Open {page_path.resolve()}")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_opens_from_a_file_alone(visit, page_path, found, theme, width):
+    shown, troubles = visit(page_path.as_uri(), theme=theme, width=width)
+    shown.wait_for_selector(".explorer[data-ready]")
+    assert not troubles
+    assert shown.inner_text("h1").rstrip(".") == verdicts.headline("bfs", found.judgements)
+    wide, inner = shown.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= inner, "the page itself is never scrolled sideways"
+    ground = shown.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, ground[4:-1].split(","))) < 382) == (theme == "dark")
+    variant = "full" if width > 640 else "narrow"
+    drawn = shown.locator(f"figure svg.{variant}:visible")
+    assert drawn.count() == shown.locator(f"figure svg.{variant}").count() >= 6
+    for index in range(drawn.count()):
+        assert drawn.nth(index).get_attribute("aria-label")
+        assert drawn.nth(index).bounding_box()["width"] <= inner
+
+
+def test_the_theme_can_be_changed(visit, page_path):
+    shown, _ = visit(page_path.as_uri())
+    colour = "getComputedStyle(document.querySelector('figure svg.full text')).fill"
+    before = shown.evaluate(f"[getComputedStyle(document.body).backgroundColor, {colour}]")
+    shown.click("button.theme")
+    after = shown.evaluate(f"[getComputedStyle(document.body).backgroundColor, {colour}]")
+    assert before[0] != after[0]
+    assert shown.inner_text("button.theme") == "Light"
+
+
+def test_names_are_shown_and_never_run(visit, page_path, demo):
+    shown, troubles = visit(page_path.as_uri())
+    assert shown.evaluate("window.owned === undefined")
+    assert demo[0].name in shown.inner_text("main")
+    assert not troubles
+
+
+def test_tables_sort_by_number_and_keep_the_control_last(visit, page_path):
+    shown, _ = visit(page_path.as_uri())
+    table = shown.locator("table.sortable").first
+    names = [text.strip() for text in table.locator("th").all_inner_texts()]
+    column = names.index("accuracy large")
+    heading = table.locator("th").nth(column)
+
+    def values():
+        return [float(t) for t in table.locator(f"td:nth-child({column + 1})").all_inner_texts()]
+
+    rows = values()
+    heading.locator("button").click()
+    assert heading.get_attribute("aria-sort") == "ascending"
+    assert values() == [*sorted(rows[:-1]), rows[-1]]
+    heading.locator("button").click()
+    assert values() == [*sorted(rows[:-1], reverse=True), rows[-1]]
+
+
+_WEIGHTS = "svg => [...svg.querySelectorAll('.cell')].map(cell => Number(cell.dataset.weight))"
+
+
+def test_stepping_shows_what_the_recordings_hold(visit, page_path, found):
+    """Attention and variables of both sides at every step of every problem, by the keyboard."""
+    shown, troubles = visit(page_path.as_uri())
+    box = shown.locator(".explorer")
+    sides = list(found.shown.recordings)[:2]
+    for sample in range(len(found.shown.batch)):
+        box.locator("select.problem").select_option(str(sample))
+        box.focus()
+        steps = max(1, int(found.shown.batch.lengths[sample]) - 1)
+        for step in range(steps):
+            assert box.locator(".step").inner_text() == f"step {step + 1} of {steps}"
+            for side, name in enumerate(sides):
+                recording = found.shown.recordings[name]
+                weights = box.locator("svg.matrix").nth(side).evaluate(_WEIGHTS)
+                truth = np.asarray(recording.attention)[sample, step, 0]
+                assert np.abs(np.reshape(weights, truth.shape) - truth).max() < 0.5 / 255 + 1e-4
+            _check_variables(box, found, sample, step, sides)
+            shown.keyboard.press("ArrowRight")
+        assert box.locator(".step").inner_text() == f"step {steps} of {steps}", "there it ends"
+    assert not troubles
+
+
+def _check_variables(box, found, sample, step, sides):
+    batch = found.shown.batch
+    rows = box.locator("table.variables tbody").evaluate(
+        "body => [...body.rows].map(row => [...row.cells].map(cell => "
+        "[cell.textContent, cell.classList.contains('wrong')]))"
+    )
+    truth = batch.hints["pi_h"][sample, step + 1]
+    reached = batch.hints["reach_h"][sample, step + 1]
+    for node, row in enumerate(rows):
+        assert row[4][0] == str(int(truth[node]))
+        assert row[1][0] == ("●" if reached[node] else "·")
+        for side, name in enumerate(sides):
+            own = found.shown.recordings[name].hints["pi_h"][sample, step]
+            assert row[5 + side] == [str(int(own[node])), bool(own[node] != truth[node])]
+
+
+def test_space_plays_and_stops(visit, page_path):
+    shown, _ = visit(page_path.as_uri())
+    shown.locator(".explorer").focus()
+    shown.keyboard.press(" ")
+    shown.wait_for_selector(".step:has-text('step 2')")
+    assert "Pause" in shown.inner_text(".play")
+    shown.keyboard.press(" ")
+    assert "Play" in shown.inner_text(".play")
+    assert shown.evaluate("scrollY") > 0, "space did not scroll the page away"
+
+
+def test_wrong_variables_are_marked_by_more_than_colour(visit, page_path, found):
+    name = next(name for name in found.shown.recordings if name in found.judgements)
+    data = explorer.data(found.shown, found.words)
+    subject = next(s for s in data["subjects"] if s["name"] == name)
+    wrong = {
+        (sample, step): sum(map(sum, (variable[step] for variable in run["wrong"].values())))
+        for sample, run in enumerate(subject["runs"])
+        for step in range(data["samples"][sample]["steps"])
+    }
+    (sample, step), count = max(wrong.items(), key=lambda item: item[1])
+    assert count > 0, "networks that are hardly trained are wrong somewhere"
+    shown, _ = visit(page_path.as_uri())
+    shown.locator("select.problem").select_option(str(sample))
+    shown.locator(".explorer").focus()
+    for _ in range(step):
+        shown.keyboard.press("ArrowRight")
+    assert shown.locator("table.variables td.wrong").count() == count
+    sign = "getComputedStyle(document.querySelector('td.wrong'), '::before').content"
+    assert "✗" in shown.evaluate(sign)
+    assert f"✗ {count} of" in shown.locator(".side p").nth(1).inner_text()
+
+
+def test_it_is_small_and_names_nobody_elses_place(page_path):
+    text = page_path.read_text()
+    assert len(text.encode()) < 5_000_000
+    addresses = {word for word in text.split('"') if word.startswith(("http:", "https:", "//"))}
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+def test_figures_are_saved_with_their_numbers(demo, found):
+    folder = demo[0].path / "figures"
+    names = {path.stem for path in folder.iterdir()}
+    assert {"evidence", "accuracy", "attention", "traces", "distances", "landscape"} <= names
+    for name in names:
+        for suffix in ("svg", "pdf", "png", "csv"):
+            assert (folder / f"{name}.{suffix}").stat().st_size > 0
+    with (folder / "evidence.csv").open() as file:
+        rows = {(row["network"], row["number"]): row["value"] for row in csv.DictReader(file)}
+    for name, judgement in found.judgements.items():
+        for number, value in judgement["tested"].items():
+            if value is not None:
+                assert math.isclose(float(rows[name, number]), value)
+
+
+def test_several_runs_share_a_page(visit, demo, found, tmp_path, monkeypatch, capsys):
+    """By the command line, which prints the verdicts and the path."""
+    shutil.copytree(demo[0].path, tmp_path / "other")
+    path = tmp_path / "both.html"
+    given = [str(demo[0].path), str(tmp_path / "other"), "--out", str(path)]
+    monkeypatch.setattr(sys, "argv", ["algoscope", "report", *given])
+    cli.main()
+    printed = capsys.readouterr().out
+    assert printed.count(verdicts.headline("bfs", found.judgements)) == 2
+    assert printed.rstrip().endswith(f"report: {path}")
+    shown, troubles = visit(path.as_uri())
+    assert not troubles
+    assert shown.evaluate("window.owned === undefined")
+    rows = shown.locator("table.sortable").first.locator("td:first-child").all_inner_texts()
+    assert rows[:-1] == [
+        f"{run}, {name}" for run in (demo[0].name, "other") for name in found.words
+    ]
+    assert shown.locator(".side select").nth(1).locator("option").count() == len(rows)
+    assert (tmp_path / "both-figures" / "distances-2.svg").exists()
+
+
+def test_embedded_data_cannot_end_its_element(visit, tmp_path):
+    text = "</script><script>window.owned = 1</script>"
+    made = frame.page(text, [Section("s", text, frame.escape(text))], data={"d": {"t": text}})
+    (tmp_path / "page.html").write_text(made)
+    shown, troubles = visit((tmp_path / "page.html").as_uri())
+    assert shown.evaluate("window.owned === undefined")
+    assert shown.evaluate("JSON.parse(document.getElementById('d').textContent).t") == text
+    assert shown.title() == text
+    assert not troubles

@@ -1,0 +1,167 @@
+"""`algoscope view`: lists what is there, and gives out nothing else."""
+
+import contextlib
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+import uvicorn
+from finished import finished_run
+from starlette.testclient import TestClient
+
+from algoscope.report import server
+from algoscope.runs import RunError
+
+EVIL = "<script>window.owned=1<script>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Runs that are as they should be, and others."""
+    root = tmp_path_factory.mktemp("all") / "runs"
+    first = finished_run(root / "first")
+    (first.path / "report.html").write_text("<h1>the report</h1>")
+    finished_run(root / EVIL, learning_rate=0.5)
+    judgements = {
+        "seed 3": {"verdict": "shortcut", "accuracy": {"large": 0.5}, "tested": {"still": 1.0}},
+        "seed 4": {"verdict": None, "accuracy": {"large": 1.0}},
+    }
+    (first.path / "findings").mkdir()
+    (first.path / "findings" / "bfs.json").write_text(json.dumps({"judgements": judgements}))
+    for name, text in {"broken": "{", "odd": "[]", "bare": '{"format": 1}'}.items():
+        (root / name).mkdir()
+        (root / name / "run.json").write_text(text)
+    outside = finished_run(root.parent / "outside")
+    (outside.path / "report.html").write_text("secret")
+    (root / "link").symlink_to(outside.path)
+    (root / EVIL / "report.html").symlink_to(outside.path / "report.html")
+    return root
+
+
+@pytest.fixture(scope="module")
+def client(folder):
+    with TestClient(server.app(folder), base_url=f"http://{server.HOST}") as opened:
+        yield opened
+
+
+def test_it_lists_runs_and_says_which_cannot_be_read(client):
+    page = client.get("/").text
+    assert "5 runs" in page
+    for text in ("first", "0.6250", "4 of 4", "shortcut", "not judged"):
+        assert text in page
+    for name in ("broken", "odd", "bare"):
+        row = page[page.index(f"<td>{name}</td>") :]
+        assert "unreadable: " in row[: row.index("</tr>")]
+    assert "&lt;script&gt;window.owned=1&lt;script&gt;" in page
+    assert EVIL not in page
+
+
+def test_reports_are_given_in_a_sandbox(client):
+    answer = client.get("/report/first")
+    assert answer.text == "<h1>the report</h1>"
+    assert answer.headers["content-security-policy"] == "sandbox allow-scripts"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/report/nothing",
+        "/report/link",
+        "/report/..%2Foutside",
+        "/report/../outside",
+        "/report/%2e%2e%2foutside%2freport.html",
+        "/report/first%2F..%2F..%2Foutside",
+        "/report/%2Fetc%2Fpasswd",
+        "/report/%3Cscript%3Ewindow.owned=1%3Cscript%3E",
+        "/../../etc/passwd",
+        "/compare?a=first&b=../outside",
+        "/compare?a=first&b=link",
+        "/compare?a=first&b=broken",
+        "/compare",
+    ],
+)
+def test_what_is_not_a_run_of_the_folder_is_refused(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert "secret" not in answer.text
+
+
+def test_other_names_of_this_machine_are_refused(client):
+    assert client.get("/", headers={"host": "evil.example"}).status_code == 400
+    assert client.get("/", headers={"host": "localhost:8765"}).status_code == 200
+
+
+def test_a_run_itself_can_be_looked_at(folder):
+    with TestClient(server.app(folder / "first"), base_url="http://localhost") as opened:
+        assert "1 run<" in opened.get("/").text
+        assert opened.get("/report/first").status_code == 200
+
+
+def test_there_has_to_be_a_folder(tmp_path):
+    with pytest.raises(RunError, match="needed one that holds runs"):
+        server.app(tmp_path / "nothing")
+
+
+def test_the_verb_serves_on_this_machine(folder):
+    with socket.socket() as free:
+        free.bind((server.HOST, 0))
+        port = free.getsockname()[1]
+    start = "from algoscope import cli; cli.main()"
+    command = [sys.executable, "-c", start, "view", str(folder), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            address = process.stdout.readline().split()[0]
+            assert address == f"http://{server.HOST}:{port}/"
+            assert "5 runs" in _read(address, process)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait()
+
+
+def _read(address: str, process) -> str:
+    """Asks again while the server is still starting."""
+    while process.poll() is None:
+        unreachable = contextlib.suppress(urllib.error.URLError)
+        with unreachable, urllib.request.urlopen(address) as answer:
+            return answer.read().decode()
+        time.sleep(0.1)
+    raise AssertionError("the server ended")
+
+
+def test_two_are_compared_in_a_browser(folder, visit):
+    """Filter, choose two, compare; names are shown and not run."""
+    with _serving(server.app(folder)) as port:
+        page, troubles = visit(f"http://{server.HOST}:{port}/")
+        page.fill("input[type=search]", "FIRST")
+        assert page.locator("tbody tr:visible").count() == 1
+        page.check("input[name=a][value=first]")
+        page.fill("input[type=search]", "")
+        assert page.locator("tbody tr:visible").count() == 5
+        page.check(f"input[name=b][value={json.dumps(EVIL)}]")
+        page.click("button[type=submit]")
+        page.wait_for_selector("h1:has-text('first and')")
+        assert EVIL in page.inner_text("h1")
+        assert page.evaluate("window.owned === undefined")
+        rows = page.locator("tbody tr").all_inner_texts()
+        assert any(row.split() == ["learning_rate", "0.1", "0.5"] for row in rows)
+        assert any(row.split()[-2:] == ["0.750", "–"] for row in rows), "the mean accuracy"
+        assert [t for t in troubles if "/compare?" not in t] == []
+
+
+@contextlib.contextmanager
+def _serving(app):
+    with socket.socket() as listening:
+        listening.bind((server.HOST, 0))
+        made = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
+        thread.start()
+        yield listening.getsockname()[1]
+        made.should_exit = True
+        thread.join()

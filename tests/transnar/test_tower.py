@@ -1,0 +1,118 @@
+"""Towers: what they may see, what padding and caches may change, and how they start."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tiny_towers import TOWER
+
+from algoscope.networks import ConfigError
+from algoscope.transnar.config import POSITIONS, TowerConfig
+from algoscope.transnar.generation import ContextError, generate
+from algoscope.transnar.pool import graph_of, padded_length
+from algoscope.transnar.tokenizer import PAD, tokenizer
+from algoscope.transnar.tower import build, logits, positions_of
+
+_logits = jax.jit(logits)
+
+
+@pytest.fixture(scope="module")
+def tokens(cell):
+    return jnp.asarray(cell.tokens, jnp.int32)
+
+
+@pytest.fixture(scope="module")
+def positions(tokens):
+    return positions_of(TOWER, jax.random.key(1), *tokens.shape)
+
+
+@pytest.fixture(scope="module")
+def opened(hybrid):
+    """The hybrid with its gates open."""
+    reader = dataclasses.replace(hybrid.reader, gate=jnp.full(2, 0.2))
+    return dataclasses.replace(hybrid, reader=reader)
+
+
+def test_gates_at_zero_give_the_base_transformers_logits_exactly(
+    hybrid, opened, tokens, positions, graph
+):
+    base = build(dataclasses.replace(TOWER, reads="nothing"), jax.random.key(0))
+    expected = np.asarray(_logits(base, tokens, positions))
+    assert np.array_equal(_logits(hybrid, tokens, positions, graph), expected)
+    assert not np.allclose(_logits(opened, tokens, positions, graph), expected, atol=1e-3)
+
+
+def test_no_token_sees_later_ones(opened, tokens, positions, graph):
+    place = 20
+    changed = tokens.at[:, place:].set(7)
+    before = _logits(opened, tokens, positions, graph)
+    after = _logits(opened, changed, positions, graph)
+    assert np.array_equal(before[:, :place], after[:, :place])
+    assert not np.array_equal(before[:, place:], after[:, place:])
+
+
+def test_padding_of_texts_and_graphs_changes_nothing(
+    opened, tokens, positions, graph, thought, cell
+):
+    more = 9
+    longer = jnp.pad(tokens, [(0, 0), (0, more)], constant_values=PAD)
+    further = positions_of(TOWER, jax.random.key(2), len(tokens), tokens.shape[1] + more)
+    further = further.at[:, : tokens.shape[1]].set(positions)
+    wider = graph_of(thought, np.arange(cell.samples), 7)
+    padded = _logits(opened, longer, further, wider)[:, : tokens.shape[1]]
+    assert np.allclose(padded, _logits(opened, tokens, positions, graph), atol=2e-5)
+
+
+@pytest.mark.parametrize("random_positions", [True, False])
+def test_cached_and_uncached_generation_agree(opened, cell, graph, random_positions):
+    config = dataclasses.replace(TOWER, random_positions=random_positions)
+    tower = dataclasses.replace(opened, config=config)
+    prompts = [
+        row[: length - cut].tolist()
+        for row, length, cut in zip(cell.tokens, cell.prompt_lengths, (0, 3, 1, 5), strict=True)
+    ]
+    room, key = 6, jax.random.key(4)
+    length = padded_length(max(map(len, prompts)))
+    positions = positions_of(config, key, len(prompts), length + room)
+    texts = np.full((len(prompts), length + room), PAD, np.int32)
+    for row, prompt in zip(texts, prompts, strict=True):
+        row[: len(prompt)] = prompt
+    ends = np.array([len(prompt) for prompt in prompts])
+    for step in range(room):
+        predicted = _logits(tower, jnp.asarray(texts), positions, graph)
+        for row, end in enumerate(ends):
+            texts[row, end + step] = int(jnp.argmax(predicted[row, end + step - 1]))
+    uncached = [row[end : end + room].tolist() for row, end in zip(texts, ends, strict=True)]
+    assert not any(tokenizer().end in answer for answer in uncached)
+    assert generate(tower, prompts, room, graph, key=key) == uncached
+
+
+def test_a_prompt_beyond_the_context_is_refused_with_both_numbers(hybrid):
+    with pytest.raises(ContextError, match=r"got 120 tokens and room for 20 .* at most 128"):
+        generate(hybrid, [[5] * 120], 20, key=jax.random.key(0))
+
+
+def test_randomised_positions_ascend_within_their_range_and_differ_between_texts():
+    drawn = np.asarray(positions_of(TOWER, jax.random.key(0), 50, 100))
+    assert (np.diff(drawn) > 0).all()
+    assert drawn.min() >= 0
+    assert POSITIONS / 2 < drawn.max() < POSITIONS
+    assert len({tuple(row) for row in drawn.tolist()}) == 50
+    in_order = dataclasses.replace(TOWER, random_positions=False)
+    assert (positions_of(in_order, jax.random.key(0), 2, 3) == jnp.arange(3)).all()
+
+
+@pytest.mark.parametrize(
+    ("config", "complaint"),
+    [
+        (TowerConfig(width=0), "tower.width: got 0"),
+        (TowerConfig(width=9, heads=2), "heads of even width"),
+        (TowerConfig(context=9000), "needed at most 8192"),
+        (TowerConfig(reads="final"), "reasoner: got none"),
+    ],
+)
+def test_a_wrong_configuration_is_refused(config, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        build(config, jax.random.key(0))

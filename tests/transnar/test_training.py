@@ -1,0 +1,173 @@
+"""Whole trainings: what is frozen, resuming to the same bits, batches, asking, refusals."""
+
+import dataclasses
+import itertools
+import json
+import sys
+
+import jax
+import numpy as np
+import pytest
+from tiny_towers import CONFIG, TOWER
+
+from algoscope import cli, networks, runs, transnar
+from algoscope.networks import ConfigError
+from algoscope.runs import RunError
+from algoscope.transnar import loop
+from algoscope.transnar import reasoner as reasoners
+from algoscope.transnar.pool import Shape, order_of
+from algoscope.transnar.scores import as_json, from_json
+
+BASE = dataclasses.replace(CONFIG, tower=dataclasses.replace(TOWER, reads="nothing"))
+PROMPT = "bfs:\ns: 0, A: [[0 1 0], [1 0 1], [0 1 0]]\npi:\n"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("towers")
+
+
+@pytest.fixture(scope="module")
+def pool(reasoner):
+    return loop.prepare(CONFIG, reasoner)
+
+
+@pytest.fixture(scope="module")
+def hybrid_run(place, reasoner, pool):
+    return loop.train(CONFIG, place / "hybrid", reasoner=reasoner, pool=pool)
+
+
+@pytest.fixture(scope="module")
+def base_run(place):
+    return loop.train(BASE, place / "base")
+
+
+def weights(model) -> dict[str, bytes]:
+    return {
+        f"{task}.{name}": np.asarray(array).tobytes()
+        for task in model.parts
+        for name, array in networks.arrays(model.network(task)).items()
+    }
+
+
+def test_the_reasoner_is_bit_equal_after_training_and_the_tower_is_not(hybrid_run, reasoner):
+    trained = loop.load(hybrid_run.path)
+    assert weights(trained.reasoner) == weights(reasoner)
+    start = transnar.tower.build(TOWER, jax.random.key(0), reasoners.widths_of(reasoner))
+    for before, after in zip(jax.tree.leaves(start), jax.tree.leaves(trained.tower), strict=True):
+        assert not np.array_equal(before, after)
+
+
+def test_chosen_weights_of_the_reasoner_learn_and_no_others(place, reasoner):
+    config = dataclasses.replace(CONFIG, trains_reasoner=("processor",), steps=3)
+    run = loop.train(config, place / "live", reasoner=reasoner)
+    before, after = weights(reasoner), weights(loop.load(run.path).reasoner)
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed
+    assert all(name.startswith("bfs.processor.") for name in changed)
+
+
+def test_a_run_that_was_stopped_ends_with_the_same_bits(place, reasoner, pool, hybrid_run):
+    class KilledError(Exception):
+        pass
+
+    def kill(progress: loop.Progress) -> None:
+        if progress.step == 3:
+            raise KilledError
+
+    path = place / "killed"
+    with pytest.raises(KilledError):
+        loop.train(CONFIG, path, reasoner=reasoner, pool=pool, checkpoint_seconds=0, report=kill)
+    assert 0 < runs.open(path).step < CONFIG.steps
+    with pytest.raises(RunError, match=r"stopped at step 2 of 5.*transnar train --resume"):
+        loop.load(path)
+    loop.resume(path)
+    for name in ("weights.safetensors", "metrics.safetensors"):
+        assert (path / name).read_bytes() == (hybrid_run.path / name).read_bytes()
+
+
+def test_base_and_hybrid_learn_from_the_same_problems_in_the_same_order(pool):
+    counts = {shape: bucket.samples for shape, bucket in pool.items()}
+    assert list(counts) == list(loop.prepare(BASE, None))
+    first, again = (list(itertools.islice(order_of(counts, 4, 0), 9)) for _ in range(2))
+    assert all(
+        a.shape == b.shape and (a.chosen == b.chosen).all()
+        for a, b in zip(first, again, strict=True)
+    )
+    other = list(itertools.islice(order_of(counts, 4, 1), 9))
+    assert any((a.chosen != b.chosen).any() for a, b in zip(first, other, strict=True))
+
+
+def test_an_epoch_shows_each_problem_once():
+    counts = {Shape(32, 8): 12, Shape(64, 8): 3}
+    epoch = list(itertools.islice(order_of(counts, 4, 0), 4))
+    for shape, count in counts.items():
+        seen = np.concatenate([batch.chosen for batch in epoch if batch.shape == shape])
+        assert sorted(seen) == list(range(count))
+
+
+def test_a_run_is_listed_beside_others(hybrid_run, monkeypatch, capsys):
+    monkeypatch.setattr(
+        sys, "argv", ["algoscope", "runs", "list", "--root", str(hybrid_run.path.parent)]
+    )
+    cli.main()
+    assert "hybrid" in capsys.readouterr().out
+
+
+def test_asking_gives_answer_arrays_and_scores(hybrid_run, monkeypatch, capsys):
+    arguments = ["transnar", "ask", PROMPT.replace("\n", "\\n"), "--model", str(hybrid_run.path)]
+    monkeypatch.setattr(sys, "argv", ["algoscope", *arguments, "--json"])
+    cli.main()
+    found = json.loads(capsys.readouterr().out)
+    assert found["right"] == "[0 0 1]\n\n"
+    assert found["fault"] is None
+    assert set(found["scores"]) == {"shape", "parse", "clrs", "exact"}
+    assert isinstance(found["answer"], str)
+
+
+def test_a_malformed_prompt_is_said_to_be_so(hybrid_run, base_run):
+    bad = PROMPT.replace("s: 0", "s: 9")
+    with pytest.raises(ValueError, match="s holds 9 to 9, needed numbers from 0 to 2"):
+        transnar.ask(transnar.load(hybrid_run.path), bad)
+    answer = transnar.ask(transnar.load(base_run.path), bad)
+    assert "s holds 9" in answer.fault
+    assert answer.scores is None
+
+
+def test_a_question_beyond_the_context_is_refused(base_run):
+    with pytest.raises(transnar.ContextError, match=r"got 400 tokens .* at most 128"):
+        transnar.ask(transnar.load(base_run.path), "1" * 400)
+
+
+def test_evaluation_scores_each_task_and_size_and_survives_json(hybrid_run):
+    found = transnar.evaluate(transnar.load(hybrid_run.path), sizes=(4,), problems=3)
+    assert set(found["bfs"]) == {4}
+    assert all(score.problems == 3 and 0 <= score.clrs <= 1 for score in found["bfs"].values())
+    assert from_json(json.loads(json.dumps(as_json(found)))) == found
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"tasks": ("bsf",)}, "did you mean bfs"),
+        ({"steps": 0}, "steps: got 0"),
+        ({"sizes": ()}, "sizes: got none"),
+        ({"learning_rate": -1.0}, "learning_rate: got -1.0"),
+        ({"trains_reasoner": ("procesor",)}, "did you mean processor"),
+    ],
+)
+def test_a_wrong_configuration_is_refused_and_leaves_nothing(place, reasoner, changes, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        loop.train(dataclasses.replace(CONFIG, **changes), place / "wrong", reasoner=reasoner)
+    assert not (place / "wrong").exists()
+
+
+def test_a_hybrid_without_a_reasoner_says_how_to_train_one(place):
+    with pytest.raises(ConfigError, match="algoscope train bfs"):
+        loop.train(CONFIG, place / "wrong")
+
+
+def test_texts_beyond_the_context_are_refused_before_training(reasoner, place):
+    short = dataclasses.replace(BASE, tower=dataclasses.replace(BASE.tower, context=20))
+    with pytest.raises(ValueError, match=r"bfs of size 4: got texts of up to \d+ tokens.*20"):
+        loop.prepare(short, None)
