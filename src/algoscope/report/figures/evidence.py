@@ -82,7 +82,8 @@ def _number(judgement: dict[str, Any], name: str) -> float | None:
 
 def _row(axes, row: int, name: str, judgements, control) -> None:
     limits = THRESHOLDS[name]
-    axes.barh(row, limits.shortcut_below + 0.02, 0.62, -0.02, color=SHORTCUT_ZONE)
+    if limits.shortcut_below > 0:
+        axes.barh(row, limits.shortcut_below + 0.02, 0.62, -0.02, color=SHORTCUT_ZONE)
     axes.barh(row, 1.02 - limits.runs_from, 0.62, limits.runs_from, color=RUNS_ZONE)
     axes.axhline(row, color=RULE, linewidth=0.6, zorder=1)
     values = [_number(judgement, name) for judgement in judgements.values()]
