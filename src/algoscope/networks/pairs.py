@@ -84,7 +84,7 @@ def pair_scores(
         scores = kernels.pair_scores(
             join, False, receivers, senders, edges.scalars, edges.rows, weight[:, 0]
         )
-        return scores[..., None]
+        return jnp.expand_dims(scores, -1)
     return plain_pair_scores(JOINS[join], receivers, senders, edges.scalars, edges.rows, weight)
 
 
