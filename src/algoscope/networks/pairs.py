@@ -11,6 +11,7 @@ backward pass instead of keeping it.
 """
 
 from collections.abc import Callable
+from typing import cast
 
 import equinox as eqx
 import jax
@@ -84,7 +85,7 @@ def pair_scores(
         scores = kernels.pair_scores(
             join, False, receivers, senders, edges.scalars, edges.rows, weight[:, 0]
         )
-        return jnp.expand_dims(scores, -1)
+        return cast("Array", scores)[..., None]
     return plain_pair_scores(JOINS[join], receivers, senders, edges.scalars, edges.rows, weight)
 
 
