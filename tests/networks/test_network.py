@@ -146,7 +146,7 @@ def test_pair_scores_do_not_depend_on_the_block_size(block, monkeypatch):
     weight = jax.random.normal(jax.random.key(5), (4, 2))
 
     def ours(*arguments):
-        return pairs.pair_scores(jnp.maximum, *arguments)
+        return pairs.pair_scores("maximum", *arguments)
 
     def dense(receivers, senders, edges, weight):
         return jnp.maximum(receivers[:, None], senders[None] + edges.dense()) @ weight
