@@ -18,14 +18,14 @@ from algoscope.measures.references import reference_class, unsettled
 PLAN = Plan(
     training.TrainingConfig(
         ("bfs",),
-        seeds=3,
+        seeds=6,
         steps=2,
         evaluate_every=2,
         scored_on=("test",),
         recipe=tasks.Recipe(sizes=(4,), count=2),
         network=networks.NetworkConfig(width=4),
     ),
-    chunk=2,
+    chunk=3,
     sizes=(5, 6),
     problems=4,
     compared=3,
@@ -46,18 +46,18 @@ def solutions(folder):
     """Interrupted in the second chunk's training, and gone on with."""
 
     def interrupt(text):
-        if "seeds-00002-00002: step 1" in text:
+        if "seeds-00003-00005: step 1" in text:
             raise _InterruptedError
 
     with pytest.raises(_InterruptedError):
         solve(PLAN, folder, interrupt)
-    assert [config.first_seed for config in PLAN.missing(folder)] == [2]
-    assert not runs.open(folder / "bfs" / "seeds-00002-00002").finished
+    assert [config.first_seed for config in PLAN.missing(folder)] == [3]
+    assert not runs.open(folder / "bfs" / "seeds-00003-00005").finished
     return solve(PLAN, folder, lambda _: None)
 
 
 def test_an_ensemble_is_trained_once_and_found_again(solutions, folder, monkeypatch):
-    assert [seed["seed"] for seed in solutions.seeds] == [0, 1, 2]
+    assert [seed["seed"] for seed in solutions.seeds] == [0, 1, 2, 3, 4, 5]
     assert PLAN.missing(folder) == []
     said = []
     for name in ("train", "resume"):
@@ -69,7 +69,7 @@ def test_an_ensemble_is_trained_once_and_found_again(solutions, folder, monkeypa
 
 
 def test_numbers_are_those_of_the_measures(solutions, folder):
-    run = runs.open(folder / "bfs" / "seeds-00000-00001")
+    run = runs.open(folder / "bfs" / "seeds-00000-00002")
     seed = run.seeds_with_weights[0]
     found = solutions.seeds[seed]
     assert found["test"] == run.results["test"]["bfs"]["score"][seed]
@@ -101,10 +101,10 @@ def test_other_settings_are_refused(solutions, folder):
 
 def test_few_weights_are_kept_and_none_are_needed(solutions, folder):
     kept = list(folder.glob("bfs/*/weights/bfs/*.safetensors"))
-    assert 2 <= len(kept) <= 3
-    small = json.loads((folder / "bfs" / "seeds-00000-00001.json").read_text())
+    assert 2 <= len(kept) <= 4
+    small = json.loads((folder / "bfs" / "seeds-00000-00002.json").read_text())
     assert small["environment"]["device"]
-    assert small["plan"]["training"]["seeds"] == 2
+    assert small["plan"]["training"]["seeds"] == 3
 
 
 def test_figures_and_claims_come_from_the_same_folder(solutions, folder, monkeypatch):
@@ -114,13 +114,13 @@ def test_figures_and_claims_come_from_the_same_folder(solutions, folder, monkeyp
     drawn = {path.name for path in (folder / "figures").glob("*.svg")}
     assert drawn == {f"figure-{number}-bfs.svg" for number in (1, 2, 3, 4, 5, 15)}
     data = (folder / "figures" / "figure-1-bfs.csv").read_text().splitlines()
-    assert len(data) == 1 + 3
+    assert len(data) == 1 + 6
     assert len(result.claims) == 8
     json.dumps(result.numbers)
     found = claims.between(solutions)
-    assert found.names[:3] == ["seed 0", "seed 1", "seed 2"]
-    assert len(found.names) == 3 + found.references == len(found.total_variation)
-    assert result.numbers["closest_to_a_reference"] == found.total_variation[:3, 3:].min()
+    assert found.names[:6] == [f"seed {seed}" for seed in range(6)]
+    assert len(found.names) == 6 + found.references == len(found.total_variation)
+    assert result.numbers["closest_to_a_reference"] == found.total_variation[:6, 6:].min()
 
 
 def test_networks_without_traces_have_no_external_faithfulness(tmp_path):
