@@ -52,7 +52,8 @@ def related(solutions: Solutions, size: int) -> list[Related]:
     found = []
     for label, (kind, values) in kinds.items():
         try:
-            found.append(Related(kind, label, correlation(solutions.test, values), ""))
+            of_seeds = correlation(solutions.test.tolist(), values.tolist())
+            found.append(Related(kind, label, of_seeds, ""))
         except ValueError as reason:
             found.append(Related(kind, label, None, str(reason).partition(";")[0]))
     return found
