@@ -185,6 +185,8 @@ def test_correlations_beside_the_paper():
     assert [claim.holds for claim in found] == [False, True]
     assert every[0].correlation is not None
     assert every[0].correlation.pearson == pytest.approx(1)
+    other, _, _ = tables.correlations(_made("bellman_ford", test, eq25=test / 2))
+    assert [other.rows[0][column] for column in (1, 3, 4, 6)] == ["–"] * 4
     _, too_few, _ = tables.correlations(_made("bfs", [0.9, 0.8]))
     assert [claim.holds for claim in too_few] == [False, False]
     assert "needed at least 3" in too_few[0].found
