@@ -113,7 +113,8 @@ def correlations(solutions: Solutions) -> tuple[Table, list[Claim], list[Related
     size = solutions.plan.sizes[-1]
     return (
         Table(
-            f"{'Table 1' if in_paper else 'As table 1'}: {solutions.plan.task}, test score against external (eq. 25) and internal "
+            f"{'Table 1' if in_paper else 'As table 1'}: {solutions.plan.task}, test score against "
+            "external (eq. 25) and internal "
             "faithfulness (eq. 24, a distance)",
             [
                 *("measure", "paper's r", "our r", "difference"),
