@@ -16,7 +16,14 @@ from algoscope.tasks.errors import unknown_name
 
 __all__ = ["Claim", "Experiment", "Result", "get", "names"]
 
-_MODULES = ("transnar_scores",)
+_MODULES = (
+    "transnar_scores",
+    "mind_the_gap.table1",
+    "mind_the_gap.table10",
+    "mind_the_gap.table14",
+    "mind_the_gap.bfs_figures",
+    "mind_the_gap.bellman_ford_figures",
+)
 
 
 @functools.cache

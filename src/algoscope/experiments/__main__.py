@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument("--results", type=pathlib.Path, help="also write the numbers to this file")
     given = parser.parse_args()
     begun = time.monotonic()
+    from algoscope.training import Stopped
 
     def say(text: str) -> None:
         print(f"{time.monotonic() - begun:7.1f} s  {text}", flush=True)
@@ -34,7 +35,11 @@ def main() -> None:
         timer = threading.Timer(given.seconds, os.kill, (os.getpid(), signal.SIGTERM))
         timer.daemon = True
         timer.start()
-    result = experiments.get(given.name).run(given.preset, given.out, say)
+    try:
+        result = experiments.get(given.name).run(given.preset, given.out, say)
+    except Stopped:
+        say("stopped; what was done is safe, and the same command goes on")
+        raise SystemExit(130) from None
     for table in result.tables:
         print(f"\n{table}")
     for claim in result.claims:

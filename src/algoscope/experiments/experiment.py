@@ -40,6 +40,12 @@ class Experiment:
     """Of each preset: what it takes, in words."""
     reproduce: Callable[[str, pathlib.Path, Say], Result]
     """(preset, folder, say) -> result; goes on with what is in the folder."""
+    shared: str | None = None
+    """Experiments with the same name here share what is trained: the name of their folder."""
+
+    def folder(self, preset: str) -> pathlib.Path:
+        """Where things go that were given no place."""
+        return pathlib.Path("runs") / f"{self.shared or self.name}-{preset}"
 
     def run(self, preset: str, out: pathlib.Path, say: Say = lambda _: None) -> Result:
         if preset not in self.costs:

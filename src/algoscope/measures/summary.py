@@ -41,7 +41,7 @@ def seeds_table(task: str, judgements: Mapping[str, Judgement]) -> Table:
 
 def as_json(judgement: Judgement) -> dict[str, Any]:
     evidence = judgement.evidence
-    return _without_nan(
+    return without_nan(
         {
             "verdict": judgement.word,
             "reference": judgement.reference,
@@ -77,7 +77,7 @@ def unjudged(
     reason: str, accuracy: Mapping[str, float], external: Mapping[str, External]
 ) -> dict[str, Any]:
     """In the form of `as_json`, of a subject that there is no verdict for."""
-    return _without_nan(
+    return without_nan(
         {
             "verdict": None,
             "reference": None,
@@ -136,10 +136,10 @@ def _short(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}"
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
     """JSON has no NaN: null stands for what does not apply."""
     if isinstance(value, dict):
-        return {key: _without_nan(of) for key, of in value.items()}
+        return {key: without_nan(of) for key, of in value.items()}
     if isinstance(value, list):
-        return [_without_nan(of) for of in value]
+        return [without_nan(of) for of in value]
     return None if isinstance(value, float) and math.isnan(value) else value

@@ -6,6 +6,7 @@ killed goes on from its last checkpoint as if nothing had happened.
 """
 
 import contextlib
+import dataclasses
 import functools
 import os
 import time
@@ -170,7 +171,8 @@ def _train(
                 validation,
                 *map(jnp.int32, (step, stop, number * in_generation)),
             )
-            program = Program(config, generation.plans, length)
+            # Other seeds need no other program.
+            program = Program(dataclasses.replace(config, first_seed=0), generation.plans, length)
             begun = time.monotonic()
             with _memory_explained(run, placement.at_once):
                 learners, progress = advance_all(

@@ -20,7 +20,8 @@ class Reproduce:
     preset: Literal["smoke", "full"] = "smoke"
     """Small enough for a laptop, or as the paper does it."""
     out: pathlib.Path | None = None
-    """The folder for all that is made; runs/NAME-PRESET if not given."""
+    """The folder for all that is made; runs/NAME-PRESET if not given, or one that
+    the experiments of a paper share."""
     list: bool = False
     """List the experiments."""
     json: bool = False
@@ -40,13 +41,20 @@ class Reproduce:
             return
         if self.name is None:
             raise ValueError("reproduce: got no name, needed one that --list lists")
-        out = self.out or pathlib.Path("runs") / f"{self.name}-{self.preset}"
+        from algoscope.training import Stopped
+
+        experiment = experiments.get(self.name)
+        out = self.out or experiment.folder(self.preset)
         stream = sys.stderr if self.json else sys.stdout
 
         def say(text: str) -> None:
             print(text, file=stream, flush=True)
 
-        result = experiments.get(self.name).run(self.preset, out, say)
+        try:
+            result = experiment.run(self.preset, out, say)
+        except Stopped:
+            say("stopped; what was done is safe, and the same command goes on")
+            raise SystemExit(130) from None
         if self.json:
             print(json.dumps(result.numbers))
             return

@@ -25,7 +25,12 @@ from algoscope.report.findings import Shown
 _MOST_STEPS, _MOST_NETWORKS = 6, 3
 
 
-def draw(shown: Shown, judgements: Mapping[str, dict[str, Any]], width: float = FULL) -> Drawn:
+def draw(
+    shown: Shown,
+    judgements: Mapping[str, dict[str, Any]],
+    width: float = FULL,
+    most_steps: int = _MOST_STEPS,
+) -> Drawn:
     """On the first problem; of many networks the best, the worst and one in the middle."""
     recordings = shown.recordings
     compiled = [name for name in recordings if name not in judgements]
@@ -36,7 +41,7 @@ def draw(shown: Shown, judgements: Mapping[str, dict[str, Any]], width: float = 
     picked = np.unique(np.linspace(0, len(ranked) - 1, _MOST_NETWORKS).round().astype(int))
     rows = [*compiled, *(ranked[index] for index in picked)]
     valid, nodes = recordings[rows[0]].valid[0], shown.batch.inputs["pos"].shape[1]
-    steps = min(int(valid.sum()), _MOST_STEPS)
+    steps = min(int(valid.sum()), most_steps)
     maps = {name: np.asarray(recordings[name].attention)[0, :steps].mean(1) for name in rows}
     choices = maps[compiled[0]].argmax(-1) if compiled else None
     with styled():

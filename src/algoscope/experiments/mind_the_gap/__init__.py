@@ -1,0 +1,12 @@
+"""Mind The Gap (arXiv 2505.18623): tables 1, 10 and 14, figures 1 to 5, 10, 11, 14 and 15.
+
+All of them are read off ensembles, each trained and measured once in the folder of the experiment:
+give several experiments one folder, and they share what they can.
+
+    presets     what is trained, small and as in the paper, and what that takes
+    solutions   plan -> trained and measured seeds, by chunks that can be stopped and gone on with
+    measuring   trained network -> its numbers
+    tables      the tables, beside the paper's numbers
+    claims      what the paper says about its figures, and whether it holds
+    drawing     the figures
+"""

@@ -1,0 +1,173 @@
+"""What the paper says about its figures, each as a claim with the numbers that decide it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.experiments.experiment import Claim
+from algoscope.experiments.mind_the_gap.paper import (
+    BETWEEN_SOLUTIONS,
+    CLOSEST_TO_COMPILED,
+    CLUSTERS,
+)
+from algoscope.experiments.mind_the_gap.solutions import Solutions
+from algoscope.measures.across import (
+    Clusters,
+    Correlation,
+    correlation,
+    pairwise_total_variation,
+    ward_clusters,
+)
+from algoscope.measures.references import reference_class
+
+_SIGNIFICANT = 0.05
+_BEGINNING = 2
+"""Steps that the paper calls the beginning of the computation."""
+
+
+class Related(NamedTuple):
+    """Test score against one kind of faithfulness."""
+
+    kind: str
+    """external or internal"""
+    label: str
+    correlation: Correlation | None
+    reason: str
+    """Why there is none."""
+
+    @property
+    def unrelated(self) -> bool:
+        c = self.correlation
+        return c is not None and min(c.pearson_p, c.spearman_p) >= _SIGNIFICANT
+
+
+def related(solutions: Solutions, size: int) -> list[Related]:
+    """External, internal to the nearest reference, and internal to each reference of the class."""
+    kinds = {f"external, n = {size}": ("external", solutions.external(size))}
+    nearest = f"internal, nearest reference, n = {size}"
+    kinds[nearest] = ("internal", solutions.internal(size, "eq24"))
+    for name in solutions.references(size):
+        distances = solutions.internal(size, "eq24", name)
+        kinds[f"internal, {name}, n = {size}"] = ("internal", distances)
+    found = []
+    for label, (kind, values) in kinds.items():
+        try:
+            of_seeds = correlation(solutions.test.tolist(), values.tolist())
+            found.append(Related(kind, label, of_seeds, ""))
+        except ValueError as reason:
+            found.append(Related(kind, label, None, str(reason).partition(";")[0]))
+    return found
+
+
+def unrelated(solutions: Solutions, size: int) -> list[Claim]:
+    """Accuracy does not correlate with external, nor with internal faithfulness."""
+    claims = []
+    for one in related(solutions, size)[:2]:
+        c = one.correlation
+        found = one.reason
+        if c is not None:
+            found = (
+                f"Pearson {c.pearson:+.3f}, p = {c.pearson_p:.3f}; Spearman {c.spearman:+.3f}, "
+                f"p = {c.spearman_p:.3f}; N = {c.count}"
+            )
+        text = f"{solutions.plan.task}: test score does not correlate with faithfulness"
+        claims.append(Claim(f"{text} ({one.label})", one.unrelated, found))
+    return claims
+
+
+def closer_at_first(solutions: Solutions, size: int) -> Claim:
+    """Figure 2: attention is closer to the reference in the first two steps than after them."""
+    first, later = _split([solutions.internal(size, "per_step")], _BEGINNING)
+    return Claim(
+        f"{solutions.plan.task}: attention is closer to the algorithm's in the first "
+        f"{_BEGINNING} steps (n = {size})",
+        first < later,
+        f"total variation {first:.3f}, later {later:.3f}, N = {len(solutions.seeds)}",
+    )
+
+
+def traces_degrade(solutions: Solutions, size: int) -> Claim:
+    """Figures 4 and 11: predicted traces get worse over time."""
+    first, later = _split(list(solutions.trace_per_step(size).values()), 1)
+    return Claim(
+        f"{solutions.plan.task}: predicted traces are worse after the first step (n = {size})",
+        later < first,
+        f"eq. 25 at step 1 {first:.3f}, later {later:.3f}, N = {len(solutions.seeds)}",
+    )
+
+
+def _split(curves: list[np.ndarray], steps: int) -> tuple[float, float]:
+    """The means of curves, [seed, step] each, up to a step and after it; NaN where there is no
+    step."""
+    parts = [np.concatenate([c[:, :steps].ravel() for c in curves])]
+    parts += [np.concatenate([c[:, steps:].ravel() for c in curves])]
+    there = [values[np.isfinite(values)] for values in parts]
+    first, later = (float(v.mean()) if v.size else float("nan") for v in there)
+    return first, later
+
+
+class Between(NamedTuple):
+    """Solutions compared with each other and with the references, on the problems kept."""
+
+    names: list[str]
+    """Of the solutions, then of the references."""
+    references: int
+    """So many of the names, the last ones."""
+    total_variation: np.ndarray
+    """[name, name]"""
+    clusters: Clusters | None
+    """Of the solutions alone; None of fewer than three."""
+    solutions: float
+    """The mean between two solutions."""
+    closest: float
+    """The least from a solution to a reference."""
+
+
+def between(solutions: Solutions) -> Between:
+    references = reference_class(solutions.batch)
+    distances = pairwise_total_variation(
+        [*solutions.recordings(), *(reference.recording for reference in references)]
+    )
+    names = [f"seed {seed['seed']}" for seed in solutions.seeds]
+    count = len(names)
+    own = distances[:count, :count]
+    return Between(
+        [*names, *(reference.name for reference in references)],
+        len(references),
+        distances,
+        ward_clusters(own) if count >= 3 else None,
+        float(own[np.triu_indices(count, 1)].mean()),
+        float(distances[:count, count:].min()),
+    )
+
+
+def far_from_compiled(solutions: Solutions, found: Between) -> list[Claim]:
+    """Section 4.5 and figure 5."""
+    nodes, task = solutions.plan.sizes[0], solutions.plan.task
+    apart, closest = (_three(value, nodes) for value in (found.solutions, found.closest))
+    paper = f"paper {BETWEEN_SOLUTIONS} and {CLOSEST_TO_COMPILED}" if task == "bfs" else ""
+    claims = [
+        Claim(
+            f"{task}: every solution is farther from each reference than solutions are from each "
+            f"other in the mean (n = {nodes})",
+            found.closest > found.solutions,
+            f"between solutions {apart}; closest to a reference {closest}; {paper}".strip("; "),
+        )
+    ]
+    if found.clusters is not None:
+        best = max(found.clusters.silhouettes.values())
+        claims.append(
+            Claim(
+                f"{task}: solutions fall into several clusters (Ward, number by silhouette)",
+                found.clusters.count > 1,
+                f"{found.clusters.count}, best mean silhouette {best:.2f}"
+                + (f"; paper {CLUSTERS}" if task == "bfs" else ""),
+            )
+        )
+    return claims
+
+
+def _three(total_variation: float, nodes: int) -> str:
+    """The same distance in its three normalisations."""
+    row = 2 * total_variation
+    return f"eq24 {row / nodes:.4f}, per_row_l1 {row:.3f}, total_variation {total_variation:.3f}"

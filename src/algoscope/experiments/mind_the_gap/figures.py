@@ -1,0 +1,51 @@
+"""The figures of one task: solved, claimed, drawn."""
+
+import importlib.util
+import pathlib
+
+from algoscope.experiments.experiment import Result, Say
+from algoscope.experiments.mind_the_gap.presets import plan_of, solve_all
+
+
+def reproduce_figures(
+    task: str, numbers: dict[str, str], preset: str, out: pathlib.Path, say: Say
+) -> Result:
+    """`numbers` are those of the figures by what they show: accuracy, attention, best_match,
+    traces, between, full. Where matplotlib is missing they are drawn by a later call elsewhere."""
+    from algoscope.experiments.mind_the_gap import claims, tables
+
+    (solutions,) = solve_all(preset, [plan_of(preset, task)], out, say)
+    table, unrelated, _ = tables.correlations(solutions)
+    found = claims.between(solutions)
+    said = [*unrelated, *claims.far_from_compiled(solutions, found)]
+    for size in solutions.plan.sizes:
+        said += [claims.closer_at_first(solutions, size), claims.traces_degrade(solutions, size)]
+    if importlib.util.find_spec("matplotlib"):
+        _draw(task, solutions, found, numbers, out / "figures")
+        say(f"figures {', '.join(numbers.values())}: {out / 'figures'}")
+    else:
+        say("no matplotlib here, so no figures: the same command draws them where there is one")
+    measured = {
+        "ensembles": {solutions.name: solutions.as_json()},
+        "between_solutions": found.solutions,
+        "closest_to_a_reference": found.closest,
+        "clusters": found.clusters and found.clusters.count,
+    }
+    return Result((table,), tuple(said), measured)
+
+
+def _draw(task: str, solutions, found, numbers: dict[str, str], folder: pathlib.Path) -> None:
+    from algoscope.experiments.mind_the_gap import drawing
+    from algoscope.report.figures.style import save
+
+    made = {
+        "accuracy": lambda name: drawing.accuracy_against_faithfulness(solutions, name),
+        "attention": lambda name: drawing.attention_over_time(solutions, name),
+        "best_match": lambda name: drawing.best_match(solutions, name),
+        "traces": lambda name: drawing.traces_over_time(solutions, name),
+        "between": lambda name: drawing.between_solutions(found, name),
+        "full": lambda name: drawing.attention_in_full(solutions, name),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for what, number in numbers.items():
+        save(made[what](f"figure-{number}-{task}"), folder)

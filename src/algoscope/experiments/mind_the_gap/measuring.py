@@ -1,0 +1,99 @@
+"""What is measured of every trained network, right after its training.
+
+Of each seed
+
+    seed, test, best_step, best_validation
+    sizes.N.accuracy                    score on problems of N nodes
+    sizes.N.external                    eq25, exact_steps, moves, per_step.HINT; None without traces
+    sizes.N.internal.REFERENCE          eq24, per_row_l1, total_variation (all rows); the last also
+                                        over unsettled and decisive rows, and per step
+    sizes.N.nearest                     the reference with the least eq24
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from algoscope import networks, tasks
+from algoscope.measures.evidence import record
+from algoscope.measures.external import external_faithfulness
+from algoscope.measures.internal import InternalGap, internal_gap, nearest
+from algoscope.measures.references import Reference, reference_class, unsettled
+from algoscope.measures.summary import without_nan
+from algoscope.recording import Recording
+from algoscope.runs import Run
+from algoscope.tasks import Batch
+
+_SEED = 3
+"""That of the canonical test problems: 32 of 64 nodes are those."""
+
+
+class _Place(NamedTuple):
+    batch: Batch
+    references: list[Reference]
+    unsettled: np.ndarray
+
+
+def problems(task: str, size: int, count: int) -> Batch:
+    return tasks.sample(task, size, count, _SEED)
+
+
+def measure(
+    run: Run, sizes: tuple[int, ...], count: int, compared: int
+) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """The numbers of each seed, and the attention (mean of heads) on the first problems of the
+    first size: float16 [seed, problem, step, receiver, sender]."""
+    (task,) = run.tasks
+    places = {}
+    for size in sizes:
+        batch = problems(task, size, count)
+        places[size] = _Place(batch, reference_class(batch), unsettled(batch))
+    results = run.results
+    found, attention = [], []
+    for index, seed in enumerate(run.seeds):
+        network = run.ensemble([seed]).member(0, task)
+        done = {size: record(network, place.batch) for size, place in places.items()}
+        found.append(
+            {
+                "seed": seed,
+                "test": results["test"][task]["score"][index],
+                "best_step": results["best_step"][index],
+                "best_validation": results["best_validation"][index],
+                "sizes": {str(size): _numbers(done[size], places[size]) for size in sizes},
+            }
+        )
+        kept = np.asarray(done[sizes[0]].attention)[:compared].mean(2)
+        attention.append(kept.astype(np.float16))
+    return without_nan(found), np.stack(attention)
+
+
+def _numbers(done: Recording, place: _Place) -> dict[str, Any]:
+    gaps = [internal_gap(done, reference, place.unsettled) for reference in place.references]
+    return {
+        "accuracy": float(networks.score(done, place.batch)["score"]),
+        "external": _external(done, place.batch) if done.hints else None,
+        "internal": {gap.reference: _internal(gap) for gap in gaps},
+        "nearest": nearest(gaps).reference,
+    }
+
+
+def _external(done: Recording, batch: Batch) -> dict[str, Any]:
+    found = external_faithfulness(done, batch)
+    return {
+        "eq25": found.eq25,
+        "exact_steps": found.exact_steps,
+        "moves": found.moves,
+        "per_step": {name: of.eq25_per_step.tolist() for name, of in found.by_hint.items()},
+    }
+
+
+def _internal(gap: InternalGap) -> dict[str, Any]:
+    every = gap.by_rows["all"]
+    return {
+        "eq24": gap.eq24,
+        "per_row_l1": every.per_row_l1,
+        "total_variation": every.total_variation,
+        "unsettled": gap.by_rows["unsettled"].total_variation,
+        "decisive": gap.by_rows["decisive"].total_variation,
+        "per_step": gap.total_variation_per_step.tolist(),
+    }

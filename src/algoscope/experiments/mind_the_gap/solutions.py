@@ -1,0 +1,226 @@
+"""Solutions: many seeds of one network, trained and measured by chunks.
+
+    bfs/seeds-00000-00127/               the chunk's run folder, with the weights of two seeds
+    bfs/seeds-00000-00127.json           configuration, environment, and the numbers of each seed
+    bfs/seeds-00000-00127.safetensors    what each seed attends to on a few problems
+
+The two small files are all that tables and figures need. A chunk that has them is done; one that
+was stopped goes on where it was.
+"""
+
+import dataclasses
+import datetime
+import json
+import pathlib
+import time
+from typing import Any
+
+import numpy as np
+
+from algoscope import runs, training
+from algoscope.experiments.experiment import Say
+from algoscope.experiments.mind_the_gap.measuring import measure, problems
+from algoscope.measures.problems import part
+from algoscope.recording import Recording
+from algoscope.runs import Run, RunError
+from algoscope.runs.files import read_arrays, write_arrays, write_bytes
+from algoscope.tasks import Batch
+from algoscope.training import TrainingConfig
+
+_SAY_EVERY = 10.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    training: TrainingConfig
+    """Of all seeds and one task."""
+    chunk: int
+    """Seeds that are trained together, few enough to end in ten minutes on a GPU."""
+    sizes: tuple[int, ...]
+    """Numbers of nodes of the problems on which every seed is measured; the first is that of the
+    attention that is kept."""
+    problems: int
+    """Of each size."""
+    compared: int
+    """So many of the first size's problems have their attention kept."""
+
+    @property
+    def task(self) -> str:
+        return self.training.tasks[0]
+
+    @property
+    def name(self) -> str:
+        traces = self.training.hint_mode == "encoded_decoded"
+        return self.task if traces else f"{self.task}-without-traces"
+
+    @property
+    def chunks(self) -> list[TrainingConfig]:
+        seeds = self.training.all_seeds
+        return [
+            dataclasses.replace(
+                self.training, first_seed=seeds[start], seeds=len(seeds[start : start + self.chunk])
+            )
+            for start in range(0, len(seeds), self.chunk)
+        ]
+
+    def missing(self, out: pathlib.Path) -> list[TrainingConfig]:
+        """The chunks that are not done in the folder."""
+        return [c for c in self.chunks if not (out / self.name / f"{_stem(c)}.json").exists()]
+
+    def as_json(self, chunk: TrainingConfig) -> dict[str, Any]:
+        """What a chunk's numbers depend on."""
+        measured = {name: getattr(self, name) for name in ("sizes", "problems", "compared")}
+        return json.loads(json.dumps({"training": chunk.as_json(), **measured}))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Solutions:
+    plan: Plan
+    seeds: list[dict[str, Any]]
+    """The numbers of each seed, see `measuring`."""
+    attention: np.ndarray
+    """On the problems compared: [seed, problem, step, receiver, sender]"""
+
+    @property
+    def name(self) -> str:
+        return self.plan.name
+
+    @property
+    def batch(self) -> Batch:
+        """The problems on which attention was kept, the first of those measured at that size."""
+        measured = problems(self.plan.task, self.plan.sizes[0], self.plan.problems)
+        return part(measured, slice(0, self.plan.compared))
+
+    def recordings(self) -> list[Recording]:
+        """Of each seed the attention on those problems, as one head, and nothing else."""
+        hidden = np.zeros((*self.attention.shape[1:4], 0), np.float32)
+        lengths = self.batch.lengths
+        return [
+            Recording.from_arrays(attention=own[:, :, None], hidden=hidden, lengths=lengths)
+            for own in self.attention
+        ]
+
+    @property
+    def test(self) -> np.ndarray:
+        """Scores on the canonical test problems: [seed]"""
+        return np.array([seed["test"] for seed in self.seeds])
+
+    def external(self, size: int) -> np.ndarray:
+        """eq. 25: [seed]"""
+        return np.array([seed["sizes"][str(size)]["external"]["eq25"] for seed in self.seeds])
+
+    def trace_per_step(self, size: int) -> dict[str, np.ndarray]:
+        """eq. 25 of each hint, NaN where no problem has come so far: [seed, step]"""
+        every = [seed["sizes"][str(size)]["external"]["per_step"] for seed in self.seeds]
+        return {hint: np.array([of[hint] for of in every], float) for hint in every[0]}
+
+    def references(self, size: int) -> list[str]:
+        return list(self.seeds[0]["sizes"][str(size)]["internal"])
+
+    def internal(self, size: int, number: str, reference: str | None = None) -> np.ndarray:
+        """A distance from a reference, or from the one nearest to each seed: [seed] or
+        [seed, step]"""
+        places = [seed["sizes"][str(size)] for seed in self.seeds]
+        return np.array(
+            [place["internal"][reference or place["nearest"]][number] for place in places], float
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {"plan": self.plan.as_json(self.plan.training), "seeds": self.seeds}
+
+
+def solve(plan: Plan, out: pathlib.Path, say: Say) -> Solutions:
+    """The plan's seeds; those that are in the folder are not trained again."""
+    folder = out / plan.name
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers, attention = [], []
+    for config in plan.chunks:
+        found = _done(plan, config, folder, say)
+        numbers += found["seeds"]
+        attention.append(read_arrays(folder / f"{_stem(config)}.safetensors")["attention"])
+    return Solutions(plan, numbers, np.concatenate(attention).astype(np.float32))
+
+
+def _done(plan: Plan, config: TrainingConfig, folder: pathlib.Path, say: Say) -> dict[str, Any]:
+    """What the chunk's JSON file says, once there is one."""
+    path, wanted = folder / _stem(config), plan.as_json(config)
+    small = folder / f"{path.name}.json"
+    if not small.exists():
+        run = _trained(config, path, f"{plan.name}, {path.name}", say)
+        begun = time.monotonic()
+        seeds, attention = measure(run, plan.sizes, plan.problems, plan.compared)
+        found = {
+            "plan": wanted,
+            "environment": run.description["environment"],
+            "notes": run.description["notes"],
+            "training_seconds": _seconds(run),
+            "measuring_seconds": time.monotonic() - begun,
+            "seeds": seeds,
+        }
+        write_arrays(folder / f"{path.name}.safetensors", {"attention": attention})
+        write_bytes(small, json.dumps(found, indent=1).encode())
+        say(f"{plan.name}, {path.name}: measured in {found['measuring_seconds']:.0f} s")
+    found = json.loads(small.read_text())
+    _need_same(found["plan"], wanted, small)
+    if path.exists():
+        _keep_two(runs.open(path), found["seeds"])
+    return found
+
+
+def _trained(config: TrainingConfig, path: pathlib.Path, name: str, say: Say) -> Run:
+    last = -_SAY_EVERY
+
+    def report(at: training.Report) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _SAY_EVERY or at.step == at.steps:
+            last = time.monotonic()
+            say(f"{name}: step {at.step} of {at.steps}, validation {at.score:.3f}")
+
+    if not path.exists():
+        return training.train(config, path, report=report)
+    _need_same(runs.open(path).config, json.loads(json.dumps(config.as_json())), path)
+    return training.resume(path, report=report)
+
+
+def _need_same(found: dict[str, Any], wanted: dict[str, Any], path: pathlib.Path) -> None:
+    if found != wanted:
+        raise RunError(
+            f"{path}: was made with other settings ({_difference(found, wanted)}); give another "
+            "folder, or remove that one"
+        )
+
+
+def _difference(found: Any, wanted: Any, name: str = "") -> str:
+    """The first setting that differs."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for key in [*wanted, *(k for k in found if k not in wanted)]:
+            if found.get(key) != wanted.get(key):
+                return _difference(found.get(key), wanted.get(key), f"{name}.{key}".strip("."))
+    return f"{name}: there {found!r}, needed {wanted!r}"
+
+
+def _keep_two(run: Run, seeds: list[dict[str, Any]]) -> None:
+    """Removes the weights of all seeds but the one with the best test score and the one nearest to
+    a reference."""
+    best = max(seeds, key=lambda seed: seed["test"])["seed"]
+    nearest = min(seeds, key=_distance)["seed"]
+    for seed in set(run.seeds_with_weights) - {best, nearest}:
+        for path in (run.path / "weights").glob(f"*/seed-{seed:05d}.safetensors"):
+            path.unlink()
+
+
+def _distance(seed: dict[str, Any]) -> float:
+    first = next(iter(seed["sizes"].values()))
+    return first["internal"][first["nearest"]]["eq24"]
+
+
+def _seconds(run: Run) -> float:
+    """From the first beginning to the end, pauses included."""
+    begun, ended = (
+        datetime.datetime.fromisoformat(run.description[name]) for name in ("created", "finished")
+    )
+    return (ended - begun).total_seconds()
+
+
+def _stem(config: TrainingConfig) -> str:
+    return f"seeds-{config.all_seeds[0]:05d}-{config.all_seeds[-1]:05d}"

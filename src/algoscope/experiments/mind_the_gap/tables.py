@@ -1,0 +1,137 @@
+"""Tables 1, 10 and 14: the paper's numbers, ours, and whether what it says holds."""
+
+import numpy as np
+
+from algoscope.experiments.experiment import Claim
+from algoscope.experiments.mind_the_gap.claims import Related, related, unrelated
+from algoscope.experiments.mind_the_gap.paper import (
+    BASELINES,
+    CORRELATIONS,
+    WITHOUT_TRACES,
+    Accuracy,
+)
+from algoscope.experiments.mind_the_gap.solutions import Solutions
+from algoscope.tasks.table import Table
+
+_MARGINS = {"bfs": 2.0, "bellman_ford": 2.0, "dfs": 5.0}
+"""Points within which a mean counts as the paper's."""
+_NOT_NEEDED = 1.0
+"""Points that a task may lose without its traces and still not need them."""
+
+
+def accuracy_of(solutions: Solutions) -> Accuracy:
+    scores = 100 * solutions.test
+    return Accuracy(float(scores.mean()), float(scores.std()), float(scores.max()))
+
+
+def baselines(every: list[Solutions]) -> tuple[Table, list[Claim]]:
+    """Table 10."""
+    rows, claims = [], []
+    for solutions in every:
+        task, ours = solutions.plan.task, accuracy_of(solutions)
+        paper, margin = BASELINES[task], _MARGINS[task]
+        apart = ours.mean - paper.mean
+        holds = abs(apart) <= margin
+        rows.append(
+            [task, str(paper), str(ours), str(len(solutions.seeds)), f"{apart:+.2f}", _said(holds)]
+        )
+        claims.append(
+            Claim(
+                f"{task} has the paper's mean test score within {margin:g} points",
+                holds,
+                f"paper {paper}, ours {ours}, N = {len(solutions.seeds)}",
+            )
+        )
+    return Table(
+        "Table 10: test score in percent, mean ± deviation (largest) over N seeds",
+        ["task", "paper", "ours", "N", "difference", "holds"],
+        rows,
+    ), claims
+
+
+def without_traces(with_them: list[Solutions], without: list[Solutions]) -> tuple[Table, list]:
+    """Table 14, beside the same tasks with traces."""
+    rows, claims = [], []
+    for one, other in zip(with_them, without, strict=True):
+        task, ours = other.plan.task, accuracy_of(other)
+        paper = WITHOUT_TRACES[task]
+        gain, error = _gain(one.test, other.test)
+        of_paper = paper.mean - BASELINES[task].mean
+        hurt = of_paper > _NOT_NEEDED
+        holds = gain > 0 if hurt else gain >= -_NOT_NEEDED
+        rows.append(
+            [
+                task,
+                str(paper),
+                str(ours),
+                str(len(other.seeds)),
+                f"{ours.mean - paper.mean:+.2f}",
+                f"{of_paper:+.2f}",
+                f"{gain:+.2f} ± {error:.2f}",
+                _said(holds),
+            ]
+        )
+        text = (
+            f"{task} has a higher mean test score without traces"
+            if hurt
+            else f"{task} loses at most {_NOT_NEEDED:g} point of its mean without traces"
+        )
+        found = f"paper {of_paper:+.2f}, ours {gain:+.2f} ± {error:.2f} (standard error)"
+        claims.append(Claim(text, holds, f"{found}, N = {len(one.seeds)} and {len(other.seeds)}"))
+    return Table(
+        "Table 14: test score in percent without traces, over N seeds; what is gained by that",
+        ["task", "paper", "ours", "N", "difference", "paper's gain", "our gain", "holds"],
+        rows,
+    ), claims
+
+
+def correlations(solutions: Solutions) -> tuple[Table, list[Claim], list[Related]]:
+    """Table 1: test score against faithfulness over seeds. The paper's numbers are of BFS alone."""
+    in_paper = solutions.plan.task == "bfs"
+    found = [one for size in solutions.plan.sizes for one in related(solutions, size)]
+    rows = []
+    for one in found:
+        paper, ours = CORRELATIONS[one.kind], one.correlation
+        if ours is None:
+            rows.append([one.label, "", one.reason, *[""] * 6])
+            continue
+        rows.append(
+            [
+                one.label,
+                f"{paper.pearson:+.3f} (p {paper.pearson_p:.3f})" if in_paper else "–",
+                f"{ours.pearson:+.3f} [{ours.pearson_low:+.2f}, {ours.pearson_high:+.2f}]"
+                f" (p {ours.pearson_p:.3f})",
+                f"{ours.pearson - paper.pearson:+.3f}" if in_paper else "–",
+                f"{paper.spearman:+.3f} (p {paper.spearman_p:.3f})" if in_paper else "–",
+                f"{ours.spearman:+.3f} [{ours.spearman_low:+.2f}, {ours.spearman_high:+.2f}]"
+                f" (p {ours.spearman_p:.3f})",
+                f"{ours.spearman - paper.spearman:+.3f}" if in_paper else "–",
+                str(ours.count),
+                _said(one.unrelated),
+            ]
+        )
+    size = solutions.plan.sizes[-1]
+    return (
+        Table(
+            f"{'Table 1' if in_paper else 'As table 1'}: {solutions.plan.task}, test score against "
+            "external (eq. 25) and internal "
+            "faithfulness (eq. 24, a distance)",
+            [
+                *("measure", "paper's r", "our r", "difference"),
+                *("paper's ρ", "our ρ", "difference", "N", "no correlation"),
+            ],
+            rows,
+        ),
+        unrelated(solutions, size),
+        found,
+    )
+
+
+def _gain(before: np.ndarray, after: np.ndarray) -> tuple[float, float]:
+    """The difference of means in points, and its standard error."""
+    variance = sum(scores.var() / len(scores) for scores in (before, after))
+    return float(100 * (after.mean() - before.mean())), float(100 * np.sqrt(variance))
+
+
+def _said(holds: bool) -> str:
+    return "yes" if holds else "no"

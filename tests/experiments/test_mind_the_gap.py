@@ -1,0 +1,220 @@
+"""Mind The Gap's experiments: a small ensemble in a folder, and tables and figures made of it."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from algoscope import experiments, networks, runs, tasks, training
+from algoscope.experiments.mind_the_gap import claims, figures, paper, presets, tables
+from algoscope.experiments.mind_the_gap.measuring import problems
+from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions, solve
+from algoscope.measures.evidence import record
+from algoscope.measures.external import external_faithfulness
+from algoscope.measures.internal import internal_gap
+from algoscope.measures.references import reference_class, unsettled
+
+PLAN = Plan(
+    training.TrainingConfig(
+        ("bfs",),
+        seeds=6,
+        steps=2,
+        evaluate_every=2,
+        scored_on=("test",),
+        recipe=tasks.Recipe(sizes=(4,), count=2),
+        network=networks.NetworkConfig(width=4),
+    ),
+    chunk=3,
+    sizes=(5, 6),
+    problems=4,
+    compared=3,
+)
+
+
+class _InterruptedError(Exception):
+    pass
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("mind-the-gap")
+
+
+@pytest.fixture(scope="module")
+def solutions(folder):
+    """Interrupted in the second chunk's training, and gone on with."""
+
+    def interrupt(text):
+        if "seeds-00003-00005: step 1" in text:
+            raise _InterruptedError
+
+    with pytest.raises(_InterruptedError):
+        solve(PLAN, folder, interrupt)
+    assert [config.first_seed for config in PLAN.missing(folder)] == [3]
+    assert not runs.open(folder / "bfs" / "seeds-00003-00005").finished
+    return solve(PLAN, folder, lambda _: None)
+
+
+def test_an_ensemble_is_trained_once_and_found_again(solutions, folder, monkeypatch):
+    assert [seed["seed"] for seed in solutions.seeds] == [0, 1, 2, 3, 4, 5]
+    assert PLAN.missing(folder) == []
+    said = []
+    for name in ("train", "resume"):
+        monkeypatch.delattr(training, name)
+    again = solve(PLAN, folder, said.append)
+    assert again.seeds == solutions.seeds
+    assert np.array_equal(again.attention, solutions.attention)
+    assert not said
+
+
+def test_numbers_are_those_of_the_measures(solutions, folder):
+    run = runs.open(folder / "bfs" / "seeds-00000-00002")
+    seed = run.seeds_with_weights[0]
+    found = solutions.seeds[seed]
+    assert found["test"] == run.results["test"]["bfs"]["score"][seed]
+    batch = problems("bfs", 6, 4)
+    done = record(run.ensemble([seed]).member(0), batch)
+    place = found["sizes"]["6"]
+    assert place["accuracy"] == pytest.approx(float(networks.score(done, batch)["score"]))
+    assert place["external"]["eq25"] == pytest.approx(external_faithfulness(done, batch).eq25)
+    gaps = [internal_gap(done, r, unsettled(batch)) for r in reference_class(batch)]
+    for gap in gaps:
+        own = place["internal"][gap.reference]
+        assert own["eq24"] == pytest.approx(gap.eq24)
+        assert own["per_row_l1"] == pytest.approx(6 * own["eq24"])
+        assert own["total_variation"] == pytest.approx(own["per_row_l1"] / 2)
+    least = min(gap.eq24 for gap in gaps)
+    assert solutions.internal(6, "eq24")[seed] == pytest.approx(least)
+    smaller = record(run.ensemble([seed]).member(0), problems("bfs", 5, 4))
+    kept = solutions.recordings()[seed]
+    np.testing.assert_allclose(kept.attention[:, :, 0], smaller.attention[:3].mean(2), atol=1e-3)
+
+
+def test_other_settings_are_refused(solutions, folder):
+    with pytest.raises(runs.RunError, match="problems: there 4, needed 5"):
+        solve(dataclasses.replace(PLAN, problems=5), folder, print)
+    slower = dataclasses.replace(PLAN.training, learning_rate=1e-5)
+    with pytest.raises(runs.RunError, match=r"training.learning_rate: there 0.0001, needed 1e-05"):
+        solve(dataclasses.replace(PLAN, training=slower), folder, print)
+
+
+def test_few_weights_are_kept_and_none_are_needed(solutions, folder):
+    kept = list(folder.glob("bfs/*/weights/bfs/*.safetensors"))
+    assert 2 <= len(kept) <= 4
+    small = json.loads((folder / "bfs" / "seeds-00000-00002.json").read_text())
+    assert small["environment"]["device"]
+    assert small["plan"]["training"]["seeds"] == 3
+
+
+def test_figures_and_claims_come_from_the_same_folder(solutions, folder, monkeypatch):
+    monkeypatch.setattr(figures, "plan_of", lambda preset, task: PLAN)
+    monkeypatch.delattr(training, "train")
+    result = experiments.get("mind-the-gap-bfs").run("smoke", folder)
+    drawn = {path.name for path in (folder / "figures").glob("*.svg")}
+    assert drawn == {f"figure-{number}-bfs.svg" for number in (1, 2, 3, 4, 5, 15)}
+    data = (folder / "figures" / "figure-1-bfs.csv").read_text().splitlines()
+    assert len(data) == 1 + 6
+    assert len(result.claims) == 8
+    json.dumps(result.numbers)
+    found = claims.between(solutions)
+    assert found.names[:6] == [f"seed {seed}" for seed in range(6)]
+    assert len(found.names) == 6 + found.references == len(found.total_variation)
+    assert result.numbers["closest_to_a_reference"] == found.total_variation[:6, 6:].min()
+
+
+def test_networks_without_traces_have_no_external_faithfulness(tmp_path):
+    network = dataclasses.replace(PLAN.training.network, **training.hint_options("none"))
+    silent = dataclasses.replace(PLAN.training, seeds=1, network=network)
+    plan = dataclasses.replace(PLAN, training=silent, sizes=(5,))
+    found = solve(plan, tmp_path, lambda _: None)
+    assert found.name == "bfs-without-traces"
+    assert found.seeds[0]["sizes"]["5"]["external"] is None
+    assert (tmp_path / "bfs-without-traces" / "seeds-00000-00000.json").exists()
+
+
+def _made(task: str, test, eq25=None, eq24=None) -> Solutions:
+    """Solutions with these numbers."""
+    eq25 = np.linspace(0.5, 0.9, len(test)) if eq25 is None else eq25
+    eq24 = np.linspace(0.01, 0.02, len(test)) if eq24 is None else eq24
+    seeds = [
+        {
+            "seed": index,
+            "test": float(score),
+            "sizes": {
+                "5": {
+                    "external": {"eq25": float(e), "per_step": {"pi_h": [0.9, 0.5, None]}},
+                    "internal": {"only": {"eq24": float(i), "per_step": [0.1, 0.2, 0.6, None]}},
+                    "nearest": "only",
+                }
+            },
+        }
+        for index, (score, e, i) in enumerate(zip(test, eq25, eq24, strict=True))
+    ]
+    own = dataclasses.replace(PLAN.training, tasks=(task,), seeds=len(test))
+    plan = dataclasses.replace(PLAN, training=own, sizes=(5,))
+    return Solutions(plan, seeds, np.zeros((len(test), 1, 1, 5, 5)))
+
+
+def test_baselines_beside_the_paper():
+    near, far = _made("bfs", [0.97, 0.99]), _made("dfs", [0.3, 0.5])
+    table, found = tables.baselines([near, far])
+    assert table.rows[0] == [
+        *("bfs", "98.30 ± 0.97 (100.00)", "98.00 ± 1.00 (99.00)", "2", "-0.30", "yes")
+    ]
+    assert table.rows[1][2:] == ["40.00 ± 10.00 (50.00)", "2", "+27.26", "no"]
+    assert [claim.holds for claim in found] == [True, False]
+
+
+def test_what_is_gained_without_traces():
+    with_them = [_made("bfs", [0.98, 0.98]), _made("dfs", [0.12, 0.14])]
+    without = [_made("bfs", [0.94, 0.96]), _made("dfs", [0.16, 0.18])]
+    table, found = tables.without_traces(with_them, without)
+    assert table.rows[0][-3:] == ["+0.44", "-3.00 ± 0.71", "no"]
+    assert table.rows[1][-3:] == ["+3.75", "+4.00 ± 1.00", "yes"]
+    assert [claim.holds for claim in found] == [False, True]
+
+
+def test_correlations_beside_the_paper():
+    test = np.linspace(0.9, 1, 40)
+    solutions = _made("bfs", test, eq25=test / 2, eq24=(test - test.mean()) ** 2)
+    table, found, every = tables.correlations(solutions)
+    assert [row[-1] for row in table.rows] == ["no", "yes", "yes"]
+    assert [row[-2] for row in table.rows] == ["40"] * 3
+    assert table.rows[0][1] == "-0.124 (p 0.203)"
+    assert [claim.holds for claim in found] == [False, True]
+    assert every[0].correlation is not None
+    assert every[0].correlation.pearson == pytest.approx(1)
+    other, _, _ = tables.correlations(_made("bellman_ford", test, eq25=test / 2))
+    assert [other.rows[0][column] for column in (1, 3, 4, 6)] == ["–"] * 4
+    _, too_few, _ = tables.correlations(_made("bfs", [0.9, 0.8]))
+    assert [claim.holds for claim in too_few] == [False, False]
+    assert "needed at least 3" in too_few[0].found
+
+
+def test_claims_over_time_leave_out_steps_that_nobody_reached():
+    solutions = _made("bfs", [0.9, 0.8])
+    closer = claims.closer_at_first(solutions, 5)
+    assert closer.holds
+    assert "0.150, later 0.600" in closer.found
+    degrade = claims.traces_degrade(solutions, 5)
+    assert degrade.holds
+    assert "step 1 0.900, later 0.500" in degrade.found
+
+
+def test_presets_differ_in_counts_and_full_says_what_it_takes(tmp_path):
+    smoke, full = (presets.plan_of(name, "bfs") for name in ("smoke", "full"))
+    assert type(smoke) is type(full)
+    assert full.training == training.TrainingConfig(("bfs",), seeds=128, scored_on=("test",))
+    assert presets.plan_of("full", "dfs", traces=False).training.hint_mode == "none"
+    said = presets.estimate([full], tmp_path)
+    assert said.startswith("about 4 GPU minutes on one H200: bfs 1,280,000 seed-steps at 7,100")
+    done = tmp_path / "bfs" / "seeds-00000-00127.json"
+    done.parent.mkdir()
+    done.write_text("{}")
+    assert presets.estimate([full], tmp_path).startswith("about 0 GPU minutes")
+    assert set(paper.BASELINES) == set(paper.WITHOUT_TRACES) == set(presets.TASKS)
+    folders = {
+        experiments.get(name).folder("full") for name in experiments.names() if "gap" in name
+    }
+    assert len(folders) == 1
