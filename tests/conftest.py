@@ -1,10 +1,10 @@
 """Settings of all tests.
 
 Property tests draw the same examples on every run, few enough for two slow cores. XLA compiles fast
-instead of well, since the networks here are tiny and many: a program costs a fifth of the usual CPU
-time. That needs a processor without fused multiply-add: the gradient of a maximum finds its place by
-comparing with the maximum, and where one side of that comparison is computed with it and the other
-without, no place is found, and the gradient is 0 / 0.
+instead of well, since the networks here are tiny and many: a program takes a fifth of the usual CPU
+time. That needs a processor without fused multiply-add. The gradient of a maximum finds its place
+by comparing with the maximum; where one side of that comparison is computed with fused operations
+and the other without, no place is found, and the gradient is 0 / 0.
 """
 
 import os
