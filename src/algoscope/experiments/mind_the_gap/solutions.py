@@ -27,6 +27,7 @@ from algoscope.runs import Run, RunError
 from algoscope.runs.files import read_arrays, write_arrays, write_bytes
 from algoscope.tasks import Batch
 from algoscope.training import TrainingConfig
+from algoscope.training.config import config_from_json
 
 _SAY_EVERY = 10.0
 
@@ -165,7 +166,7 @@ def found_in(out: pathlib.Path) -> dict[str, Solutions]:
     for folder in sorted({path.parent for path in out.glob("*/seeds-*.json")}):
         files = sorted(folder.glob("seeds-*.json"))
         made = [json.loads(path.read_text()) for path in files]
-        chunks = [training.config_from_json(chunk["plan"]["training"]) for chunk in made]
+        chunks = [config_from_json(chunk["plan"]["training"]) for chunk in made]
         every = dataclasses.replace(chunks[0], seeds=sum(chunk.seeds for chunk in chunks))
         first = made[0]["plan"]
         plan = Plan(
