@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope import networks, tasks, training
-from algoscope.training import learning, loop, pool
+from algoscope.training import loop, pool, stretches
 from algoscope.training.placement import choose_placement
 from algoscope.training.starting import start_learners
 
@@ -41,24 +41,17 @@ def ours(task: str, size: int, width: int, batch: int, seeds: int, steps: int):
     times = next(iter(problems.hints.values())).shape[1]
     plans = (pool.TaskPlan(task, problems.features, ((times,),)),)
     placement = choose_placement(config, plans)
-    program = learning.Program(config, plans, steps)
     one = jax.tree.map(lambda a: jnp.asarray(a)[None], arrays)
-    data = learning.Data(
-        ((one,),),
-        (jnp.zeros(2 * steps + 1, jnp.int32),),
-        (arrays,),
-        *(jnp.int32(n) for n in (1, 1 + steps, 0)),
-    )
-    rows = (jnp.zeros((seeds, 2 * steps + 1), jnp.int32),)
-    numbers = jnp.arange(seeds, dtype=jnp.uint32)
-    learners = start_learners(config, plans, None)
+    schedule = pool.Schedule(np.zeros(1 + steps, np.int32), np.zeros((seeds, 1 + steps), np.int32))
+    generation = pool.Generation(plans, ((one,),), (schedule,))
+    material = stretches.Material(generation, ((one,),), (arrays,), 0)
+    groups = loop.groups_of(config, placement, start_learners(config, plans, None))
+    taker = stretches.Stretches(config, plans, placement)
+    taker.compile(material, groups[0])
 
     def run() -> None:
-        nonlocal learners
-        learners, progress = loop.advance_all(
-            program, placement.mesh, placement.at_once, learners, numbers, rows, data
-        )
-        jax.block_until_ready(progress)
+        for number, group in enumerate(groups):
+            groups[number], _ = taker.take(material, group, 1, 1 + steps)
 
     return run, times
 

@@ -12,9 +12,12 @@ SEEDS, BATCH = 2, 2
 
 @pytest.mark.parametrize("join", pairs.JOINS)
 @pytest.mark.parametrize(
-    ("receivers", "senders", "channels", "width"), [(5, 7, 3, 32), (20, 20, 1, 16)]
+    ("receivers", "senders", "channels", "fixed", "width"),
+    [(5, 7, 3, 1, 64), (20, 20, 1, 0, 16), (3, 3, 2, 2, 32)],
 )
-def test_scores_and_gradients_equal_the_plain_form(join, receivers, senders, channels, width):
+def test_scores_and_gradients_equal_the_plain_form(
+    join, receivers, senders, channels, fixed, width
+):
     rng = np.random.default_rng(3)
 
     def draw(*shape):
@@ -31,9 +34,11 @@ def test_scores_and_gradients_equal_the_plain_form(join, receivers, senders, cha
     incoming = draw(SEEDS, BATCH, receivers, senders)
 
     def of_kernel(*one):
-        return kernels.pair_scores(join, True, *one)
+        return kernels.pair_scores(kernels.Form(join, fixed, interpret=True), *one)
 
     def plain(receivers, senders, scalars, rows, weight):
+        data, live = jnp.split(scalars, [fixed], -1)
+        scalars = jnp.concatenate([jax.lax.stop_gradient(data), live], -1)
         return pairs.plain_pair_scores(
             pairs.JOINS[join], receivers, senders, scalars, rows, weight[:, None]
         )[..., 0]

@@ -116,13 +116,12 @@ def test_truth_scores_one_and_wrong_answers_less():
             np.testing.assert_allclose(along_time[feature.name][:valid], best, atol=1e-6)
 
 
-def random_edges(n: int, channels: int, width: int) -> pairs.Edges:
+def random_edges(n: int, channels: int, width: int) -> pairs.Factored:
     keys = jax.random.split(jax.random.key(1), 3)
-    return pairs.Edges(
-        jax.random.normal(keys[0], (n, n, channels)),
-        jax.random.normal(keys[1], (channels, width)),
-        jax.random.normal(keys[2], (width,)),
+    rows = pairs.Rows(
+        jax.random.normal(keys[1], (channels, width)), jax.random.normal(keys[2], (width,))
     )
+    return pairs.Factored(jax.random.normal(keys[0], (n, n, channels)), rows)
 
 
 def test_edges_in_factors_equal_dense_edges():

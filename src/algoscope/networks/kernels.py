@@ -2,13 +2,16 @@
 
     score_ij = sum_p join(receivers_ip, senders_jp + sum_k scalars_ijk rows_kp) weight_p
 
-A program of the kernel holds `_SENDERS` senders of one sample in registers and goes through all
-receivers, so that the n x n x width in between never reaches memory; the backward kernel forms it
-again. `vmap` adds axes to the grid. `networks.pairs` decides where this is used, and holds the form
-that it has to equal.
+A program of the kernel is one warp. It holds `_SENDERS` senders of one sample in registers, in
+`_COLUMNS` columns of the width, and goes through all receivers, so that the n x n x width in
+between never reaches memory; the backward kernel forms it again. So narrow a tile keeps the sums
+over senders and over columns within a warp, and nearly within a thread; what is left of them, over
+tiles, is small. `vmap` adds axes to the grid. `networks.pairs` decides where this is used, and
+holds the form that it has to equal.
 """
 
 import functools
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,8 +20,17 @@ from jax.experimental.pallas import triton
 from jaxtyping import Array, Float
 
 _SENDERS = 16
-_WARPS = 4
+_COLUMNS = 32
 _SLOPE = 0.01
+
+
+class Form(NamedTuple):
+    """What a kernel is made for."""
+
+    join: str
+    fixed: int
+    """So many of the first scalars are data: their gradient is not formed, it is 0."""
+    interpret: bool = False
 
 
 def fits(receivers: Array, scalars: Array, weight: Array) -> bool:
@@ -34,69 +46,66 @@ def fits(receivers: Array, scalars: Array, weight: Array) -> bool:
     )
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def pair_scores(
-    join: str,
-    interpret: bool,
+    form: Form,
     receivers: Float[Array, "n width"],
     senders: Float[Array, "m width"],
     scalars: Float[Array, "n m K"],
     rows: Float[Array, "K width"],
     weight: Float[Array, " width"],
 ) -> Float[Array, "n m"]:
-    return _forward(join, interpret, receivers, senders, scalars, rows, weight)[0]
+    return _forward(form, receivers, senders, scalars, rows, weight)[0]
 
 
-def _forward(join, interpret, receivers, senders, scalars, rows, weight):
+def _forward(form: Form, receivers, senders, scalars, rows, weight):
     count, padded = len(senders), _padded(senders, scalars)
-    (n, m, channels), width = padded[1].shape, receivers.shape[1]
+    tiles = _Tiles.of(padded[1], receivers)
     scores = pl.pallas_call(
-        functools.partial(_forward_kernel, join),
-        grid=(m // _SENDERS,),
-        in_specs=_inputs(n, width, channels),
-        out_specs=pl.BlockSpec((n, _SENDERS), lambda b: (0, b)),
-        out_shape=jax.ShapeDtypeStruct((n, m), receivers.dtype),
-        compiler_params=triton.CompilerParams(num_warps=_WARPS),
-        interpret=interpret,
+        functools.partial(_forward_kernel, form.join),
+        grid=tiles.grid,
+        in_specs=tiles.inputs(),
+        out_specs=tiles.of_pairs(),
+        out_shape=tiles.shape(tiles.columns, tiles.n, tiles.m),
+        compiler_params=triton.CompilerParams(num_warps=1),
+        interpret=form.interpret,
     )(receivers, *padded, rows, weight)
-    return scores[:, :count], (receivers, senders, scalars, rows, weight)
+    return scores.sum(0)[:, :count], (receivers, senders, scalars, rows, weight)
 
 
-def _backward(join, interpret, residuals, gradient):
+def _backward(form: Form, residuals, gradient):
     receivers, senders, scalars, rows, weight = residuals
     count, padded = len(senders), _padded(senders, scalars)
-    (n, m, channels), width = padded[1].shape, receivers.shape[1]
-    blocks, dtype = m // _SENDERS, receivers.dtype
-    gradient = jnp.pad(gradient, ((0, 0), (0, m - count)))
-    shape = functools.partial(jax.ShapeDtypeStruct, dtype=dtype)
-    of_receivers, of_senders, of_scalars, of_rows, of_weight = pl.pallas_call(
-        functools.partial(_backward_kernel, join),
-        grid=(blocks,),
-        in_specs=[
-            *_inputs(n, width, channels),
-            pl.BlockSpec((n, _SENDERS), lambda b: (0, b)),
-        ],
+    tiles = _Tiles.of(padded[1], receivers)
+    blocks, columns, n, m = *tiles.grid, tiles.n, tiles.m
+    live = tiles.channels - form.fixed
+    of_receivers, of_senders, of_rows, of_weight, *of_scalars = pl.pallas_call(
+        functools.partial(_backward_kernel, form.join, form.fixed),
+        grid=tiles.grid,
+        in_specs=[*tiles.inputs(), pl.BlockSpec((n, _SENDERS), lambda b, c: (0, b))],
         out_specs=[
-            pl.BlockSpec((None, n, width), lambda b: (b, 0, 0)),
-            pl.BlockSpec((_SENDERS, width), lambda b: (b, 0)),
-            pl.BlockSpec((n, _SENDERS, channels), lambda b: (0, b, 0)),
-            pl.BlockSpec((None, channels, width), lambda b: (b, 0, 0)),
-            pl.BlockSpec((None, width), lambda b: (b, 0)),
+            pl.BlockSpec((None, n, tiles.column), lambda b, c: (b, 0, c)),
+            pl.BlockSpec((_SENDERS, tiles.column), lambda b, c: (b, c)),
+            pl.BlockSpec((None, tiles.channels, tiles.column), lambda b, c: (b, 0, c)),
+            pl.BlockSpec((None, tiles.column), lambda b, c: (b, c)),
+            *[tiles.of_pairs()] * live,
         ],
         out_shape=[
-            shape((blocks, n, width)),
-            shape((m, width)),
-            shape((n, m, channels)),
-            shape((blocks, channels, width)),
-            shape((blocks, width)),
+            tiles.shape(blocks, n, tiles.width),
+            tiles.shape(m, tiles.width),
+            tiles.shape(blocks, tiles.channels, tiles.width),
+            tiles.shape(blocks, tiles.width),
+            *[tiles.shape(columns, n, m)] * live,
         ],
-        compiler_params=triton.CompilerParams(num_warps=_WARPS),
-        interpret=interpret,
-    )(receivers, *padded, rows, weight, gradient)
+        compiler_params=triton.CompilerParams(num_warps=1),
+        interpret=form.interpret,
+    )(receivers, *padded, rows, weight, jnp.pad(gradient, ((0, 0), (0, m - count))))
+    none = jnp.zeros((n, count), receivers.dtype)
+    each = [none] * form.fixed + [one.sum(0)[:, :count] for one in of_scalars]
     return (
         of_receivers.sum(0),
         of_senders[:count],
-        of_scalars[:, :count],
+        jnp.stack(each, -1),
         of_rows.sum(0),
         of_weight.sum(0),
     )
@@ -111,18 +120,50 @@ def _padded(senders: Array, scalars: Array) -> tuple[Array, Array]:
     return jnp.pad(senders, ((0, more), (0, 0))), jnp.pad(scalars, ((0, 0), (0, more), (0, 0)))
 
 
-def _inputs(n: int, width: int, channels: int) -> list[pl.BlockSpec]:
-    return [
-        pl.BlockSpec((n, width), lambda b: (0, 0)),
-        pl.BlockSpec((_SENDERS, width), lambda b: (b, 0)),
-        pl.BlockSpec((n, _SENDERS, channels), lambda b: (0, b, 0)),
-        pl.BlockSpec((channels, width), lambda b: (0, 0)),
-        pl.BlockSpec((width,), lambda b: (0,)),
-    ]
+class _Tiles(NamedTuple):
+    """n receivers, m senders and the width, cut into tiles of senders and columns."""
+
+    n: int
+    m: int
+    channels: int
+    width: int
+
+    @staticmethod
+    def of(scalars: Array, receivers: Array) -> "_Tiles":
+        n, m, channels = scalars.shape
+        return _Tiles(n, m, channels, receivers.shape[1])
+
+    @property
+    def column(self) -> int:
+        return min(_COLUMNS, self.width)
+
+    @property
+    def columns(self) -> int:
+        return self.width // self.column
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        return self.m // _SENDERS, self.columns
+
+    def inputs(self) -> list[pl.BlockSpec]:
+        return [
+            pl.BlockSpec((self.n, self.column), lambda b, c: (0, c)),
+            pl.BlockSpec((_SENDERS, self.column), lambda b, c: (b, c)),
+            pl.BlockSpec((self.n, _SENDERS, self.channels), lambda b, c: (0, b, 0)),
+            pl.BlockSpec((self.channels, self.column), lambda b, c: (0, c)),
+            pl.BlockSpec((self.column,), lambda b, c: (c,)),
+        ]
+
+    def of_pairs(self) -> pl.BlockSpec:
+        """Of [columns, n, m], to be summed over columns."""
+        return pl.BlockSpec((None, self.n, _SENDERS), lambda b, c: (c, 0, b))
+
+    def shape(self, *shape: int) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct(shape, jnp.float32)
 
 
 def _joined(join: str, receiver: Array, rest: Array) -> tuple[Array, Array, Array]:
-    """join(receiver, rest) [senders, width], and its derivatives by both."""
+    """join(receiver, rest) [senders, columns], and its derivatives by both."""
     if join == "maximum":
         # As jnp.maximum: a tie goes to both by half.
         by_rest = jnp.where(rest > receiver, 1.0, jnp.where(rest == receiver, 0.5, 0.0))
@@ -149,8 +190,8 @@ def _forward_kernel(join, receivers, senders, scalars, rows, weight, scores):
 
 
 def _backward_kernel(
-    join, receivers, senders, scalars, rows, weight, gradient,
-    to_receivers, to_senders, to_scalars, to_rows, to_weight,
+    join, fixed, receivers, senders, scalars, rows, weight, gradient,
+    to_receivers, to_senders, to_rows, to_weight, *to_scalars,
 ):  # fmt: skip
     channels = range(rows.shape[0])
     of_senders, of_weight = senders[...], weight[...]
@@ -167,8 +208,8 @@ def _backward_kernel(
         through = incoming * of_weight[None]
         to_receivers[i, :] = jnp.sum(through * slope, 0)
         through *= slope_of_rest
-        for k in channels:
-            to_scalars[i, :, k] = jnp.sum(through * of_rows[k][None], -1)
+        for k, to_scalar in zip(channels[fixed:], to_scalars, strict=True):
+            to_scalar[i, :] = jnp.sum(through * of_rows[k][None], -1)
         return (
             by_senders + through,
             tuple(by_rows[k] + through * of_scalars[k] for k in channels),

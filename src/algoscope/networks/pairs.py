@@ -4,7 +4,7 @@ An edge feature enters the network as a few scalars times a row of its encoder, 
 
     e_ij = sum_k s_ijk R_k + c        s [n, n, K], R [K, width], c [width], K about 3 to 6
 
-and every linear map of e is again of this form: (s R + c) W + b = s (R W) + (c W + b). `Edges`
+and every linear map of e is again of this form: (s R + c) W + b = s (R W) + (c W + b). `Factored`
 keeps the factors. Scores of pairs, such as attention logits and pointer logits, are sums over
 the width; `pair_scores` forms them for a few receivers at a time and repeats the work in the
 backward pass instead of keeping it.
@@ -25,44 +25,61 @@ _BLOCK = 2**17
 """How many numbers of the n x n x width that is never formed may exist at a time, per sample."""
 
 
-class Edges(eqx.Module):
-    """Edge features e_ij = sum_k scalars_ijk rows_k + bias, in factors."""
+class Rows(eqx.Module):
+    """What the scalars multiply, and what is added: the part that is made of weights alone."""
 
-    scalars: Float[Array, "n n K"]
     rows: Float[Array, "K width"]
     bias: Float[Array, " width"]
 
-    def through(self, linear: Linear) -> "Edges":
-        """The edges after a linear layer."""
-        return Edges(
-            self.scalars, self.rows @ linear.weight, self.bias @ linear.weight + linear.bias
-        )
+    def through(self, linear: Linear) -> "Rows":
+        """The rows of the features after a linear layer."""
+        return Rows(self.rows @ linear.weight, self.bias @ linear.weight + linear.bias)
 
-    def beside(self, features: Float[Array, "n n more"]) -> "Edges":
-        """The edges with further features appended to each."""
-        more = features.shape[-1]
-        rows = jax.scipy.linalg.block_diag(self.rows, jnp.eye(more, dtype=features.dtype))
+    def beside(self, more: int) -> "Rows":
+        """The rows with so many features appended, each its own scalar."""
+        own = jnp.eye(more, dtype=self.bias.dtype)
+        return Rows(jax.scipy.linalg.block_diag(self.rows, own), jnp.pad(self.bias, (0, more)))
+
+
+class Factored(eqx.Module):
+    """Features of edges, or of the graph, in factors: sum_k scalars_k rows_k + bias."""
+
+    scalars: Float[Array, "... K"]
+    """[n, n, K] of edges, [K] of the graph"""
+    rows: Rows
+    fixed: int = eqx.field(static=True, default=0)
+    """So many of the first scalars are data, which no gradient is for."""
+
+    def under(self, rows: Rows) -> "Factored":
+        """The same scalars times other rows."""
+        return Factored(self.scalars, rows, self.fixed)
+
+    def through(self, linear: Linear) -> "Factored":
+        """The features after a linear layer."""
+        return self.under(self.rows.through(linear))
+
+    def beside(self, features: Float[Array, "n n more"]) -> "Factored":
+        """With further features appended to each edge."""
         scalars = jnp.concatenate([self.scalars, features], -1)
-        return Edges(scalars, rows, jnp.pad(self.bias, (0, more)))
+        return Factored(scalars, self.rows.beside(features.shape[-1]), self.fixed)
 
-    def plus(self, scalar: Float[Array, "n n"]) -> "Edges":
-        """The edges with a scalar added to every feature."""
-        return Edges(
-            jnp.concatenate([self.scalars, scalar[..., None]], -1),
-            jnp.concatenate([self.rows, jnp.ones_like(self.bias)[None]]),
-            self.bias,
-        )
+    def plus(self, scalar: Float[Array, "n n"]) -> "Factored":
+        """With a scalar added to every feature of an edge."""
+        rows = jnp.concatenate([self.rows.rows, jnp.ones_like(self.rows.bias)[None]])
+        scalars = jnp.concatenate([self.scalars, scalar[..., None]], -1)
+        return Factored(scalars, Rows(rows, self.rows.bias), self.fixed)
 
-    def reversed(self) -> "Edges":
+    def reversed(self) -> "Factored":
         """e_ji in place of e_ij."""
-        return Edges(jnp.swapaxes(self.scalars, 0, 1), self.rows, self.bias)
+        return Factored(jnp.swapaxes(self.scalars, 0, 1), self.rows, self.fixed)
 
-    def dense(self) -> Float[Array, "n n width"]:
-        return self.scalars @ self.rows + self.bias
+    def dense(self) -> Float[Array, "... width"]:
+        return self.scalars @ self.rows.rows + self.rows.bias
 
 
-def no_edges(receivers: int, senders: int, width: int) -> Edges:
-    return Edges(jnp.zeros((receivers, senders, 0)), jnp.zeros((0, width)), jnp.zeros(width))
+def no_edges(receivers: int, senders: int, width: int) -> Factored:
+    rows = Rows(jnp.zeros((0, width)), jnp.zeros(width))
+    return Factored(jnp.zeros((receivers, senders, 0)), rows)
 
 
 JOINS: dict[str, Callable] = {
@@ -76,17 +93,16 @@ def pair_scores(
     join: str,
     receivers: Float[Array, "n width"],
     senders: Float[Array, "m width"],
-    edges: Edges,
+    edges: Factored,
     weight: Float[Array, "width heads"],
 ) -> Float[Array, "n m heads"]:
     """score_ijh = sum_p join(receivers_ip, senders_jp + e_ijp) weight_ph"""
-    senders = senders + edges.bias
+    senders, rows = senders + edges.rows.bias, edges.rows.rows
     if jax.default_backend() == "gpu" and kernels.fits(receivers, edges.scalars, weight):
-        scores = kernels.pair_scores(
-            join, False, receivers, senders, edges.scalars, edges.rows, weight[:, 0]
-        )
+        of = kernels.Form(join, edges.fixed)
+        scores = kernels.pair_scores(of, receivers, senders, edges.scalars, rows, weight[:, 0])
         return cast("Array", scores)[..., None]
-    return plain_pair_scores(JOINS[join], receivers, senders, edges.scalars, edges.rows, weight)
+    return plain_pair_scores(JOINS[join], receivers, senders, edges.scalars, rows, weight)
 
 
 def plain_pair_scores(join, receivers, senders, scalars, rows, weight):

@@ -13,6 +13,8 @@ B (eq. 14, [n, n], so that the network has one size) and the LayerNorm are optio
 concatenated, each with width / heads values, or summed, each with width values.
 """
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -20,7 +22,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
 from algoscope.networks.layers import LayerNorm, Linear
-from algoscope.networks.pairs import pair_scores
+from algoscope.networks.pairs import Factored, Rows, pair_scores
 from algoscope.networks.processors.base import Encoded, Processed, Processor
 
 
@@ -29,6 +31,13 @@ def masked_softmax(logits: Float[Array, "heads n n"], encoded: Encoded, config: 
         return jax.nn.softmax(logits, -1)
     mask = jnp.where(encoded.adjacency, 0.0, -config.attention_mask)
     return jax.nn.softmax(logits + mask, -1)
+
+
+class Prepared(NamedTuple):
+    """Features after the processor's layers."""
+
+    edges: Rows
+    graph: Rows
 
 
 class GATv2(Processor):
@@ -65,17 +74,25 @@ class GATv2(Processor):
         self.norm = LayerNorm.start(width) if config.layer_norm else None
         self.config = config
 
-    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
+    def prepare(self, edges: Rows, graph: Rows) -> Prepared:
+        return Prepared(edges.through(self.edge), graph.through(self.graph))
+
+    def __call__(
+        self, encoded: Encoded, hidden: Float[Array, "n width"], prepared: Prepared
+    ) -> Processed:
         z = jnp.concatenate([encoded.nodes, hidden], -1)
-        attention = masked_softmax(self._logits(z, encoded), encoded, self.config)
+        receivers = self.receiver(z) + encoded.graph.under(prepared.graph).dense()
+        logits = self._logits(receivers, self.sender(z), encoded.edges.under(prepared.edges))
+        attention = masked_softmax(logits, encoded, self.config)
         heads = self.config.heads
         values = self.value(z).reshape(len(z), heads, -1)
         selected = jnp.einsum("hij,jhv->ihv", attention, values)
         if self.information is not None:
             edges = encoded.edges
             scalars = jnp.einsum("hij,ijk->ihk", attention, edges.scalars)
-            rows = (edges.rows @ self.information).reshape(len(edges.rows), heads, -1)
-            constant = (edges.bias @ self.information).reshape(heads, -1)
+            rows = edges.rows.rows @ self.information
+            constant = (edges.rows.bias @ self.information).reshape(heads, -1)
+            rows = rows.reshape(len(rows), heads, -1)
             selected += jnp.einsum("ihk,khv->ihv", scalars, rows) + constant
         if self.config.head_combination == "concatenate":
             selected = selected.reshape(len(z), -1)
@@ -89,17 +106,10 @@ class GATv2(Processor):
             hidden = self.norm(hidden)
         return Processed(hidden, attention, None)
 
-    def _logits(self, z, encoded: Encoded) -> Float[Array, "heads n n"]:
-        edges = encoded.edges.through(self.edge)
+    def _logits(self, receivers, senders, edges: Factored) -> Float[Array, "heads n n"]:
         if self.bias is not None:
             edges = edges.plus(self.bias)
         # Each head reads its own part of the attention width: a block-diagonal product.
         weight = jax.scipy.linalg.block_diag(*self.head.weight.T[..., None])
-        logits = pair_scores(
-            "leaky_sum",
-            self.receiver(z) + self.graph(encoded.graph),
-            self.sender(z),
-            edges,
-            weight,
-        )
+        logits = pair_scores("leaky_sum", receivers, senders, edges, weight)
         return jnp.moveaxis(logits + self.head.bias, -1, 0)
