@@ -57,6 +57,22 @@ def _with_gradients(one, given, incoming):
     return scores, pull(incoming)
 
 
+def test_second_derivatives_are_left_to_xla(monkeypatch):
+    """Where there is a GPU, the first derivative alone asks for the kernel."""
+    asked = []
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(
+        kernels, "pair_scores", lambda form, receivers, *_: asked.append(form) or receivers[:, :3]
+    )
+    rows = pairs.Rows(jnp.ones((2, 16)), jnp.ones(16))
+    edges = pairs.Factored(jnp.ones((3, 3, 2)), rows, fixed=1)
+    given = (jnp.ones((3, 16)), jnp.ones((3, 16)), edges, jnp.ones((16, 1)))
+    assert pairs.pair_scores("maximum", *given).shape == (3, 3, 1)
+    with pairs.twice_differentiable():
+        assert pairs.pair_scores("maximum", *given).shape == (3, 3, 1)
+    assert asked == [kernels.Form("maximum", 1)]
+
+
 def test_what_the_kernels_cannot_serve_is_left_to_xla():
     def fits(heads=1, channels=1, width=16, dtype=jnp.float32):
         return kernels.fits(
@@ -66,6 +82,7 @@ def test_what_the_kernels_cannot_serve_is_left_to_xla():
     assert fits()
     assert not (fits(heads=2))
     assert not (fits(channels=0))
+    assert not (fits(channels=100))
     assert not (fits(width=24))
     assert not (fits(width=8))
     assert not fits(dtype=jnp.bfloat16)

@@ -11,7 +11,8 @@ holds the form that it has to equal.
 """
 
 import functools
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +21,9 @@ from jax.experimental.pallas import triton
 from jaxtyping import Array, Float
 
 _SENDERS = 16
-_COLUMNS = 32
+_COLUMNS = 16
+_RECEIVERS = 2
+_MOST_CHANNELS = 12
 _SLOPE = 0.01
 
 
@@ -34,12 +37,12 @@ class Form(NamedTuple):
 
 
 def fits(receivers: Array, scalars: Array, weight: Array) -> bool:
-    """Whether the kernels can serve: there are edge features and one head, the width is a power of
-    two, in float32."""
+    """Whether the kernels can serve: there are a few edge features and one head, the width is a
+    power of two, in float32. A kernel has code and registers for each channel."""
     width, heads = weight.shape
     return (
         heads == 1
-        and scalars.shape[-1] > 0
+        and 0 < scalars.shape[-1] <= _MOST_CHANNELS
         and width >= _SENDERS
         and width & (width - 1) == 0
         and receivers.dtype == jnp.float32
@@ -173,6 +176,22 @@ def _joined(join: str, receiver: Array, rest: Array) -> tuple[Array, Array, Arra
     return total * slope, slope, slope
 
 
+def _for_all(count: int, of_receiver: Callable, carry: Any) -> Any:
+    """of_receiver(i, carry) for all i, a few in each turn of the loop: one may load while another
+    computes."""
+
+    def turn(number, carry):
+        for i in range(_RECEIVERS):
+            carry = of_receiver(_RECEIVERS * number + i, carry)
+        return carry
+
+    turns = count // _RECEIVERS
+    carry = jax.lax.fori_loop(0, turns, turn, carry)
+    for i in range(_RECEIVERS * turns, count):
+        carry = of_receiver(i, carry)
+    return carry
+
+
 def _forward_kernel(join, receivers, senders, scalars, rows, weight, scores):
     channels = range(rows.shape[0])
     of_senders, of_weight = senders[...], weight[...]
@@ -186,7 +205,7 @@ def _forward_kernel(join, receivers, senders, scalars, rows, weight, scores):
         scores[i, :] = jnp.sum(value * of_weight[None], -1)
         return 0
 
-    jax.lax.fori_loop(0, receivers.shape[0], of_receiver, 0)
+    _for_all(receivers.shape[0], of_receiver, 0)
 
 
 def _backward_kernel(
@@ -219,7 +238,7 @@ def _backward_kernel(
     # Sums over senders wait for the end: within the loop, threads would have to meet for each.
     zero = jnp.zeros_like(of_senders)
     sums = (zero, tuple(zero for _ in channels), zero)
-    by_senders, by_rows, by_weight = jax.lax.fori_loop(0, receivers.shape[0], of_receiver, sums)
+    by_senders, by_rows, by_weight = _for_all(receivers.shape[0], of_receiver, sums)
     to_senders[...], to_weight[...] = by_senders, jnp.sum(by_weight, 0)
     for k in channels:
         to_rows[k, :] = jnp.sum(by_rows[k], 0)

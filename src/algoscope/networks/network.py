@@ -30,6 +30,8 @@ from algoscope.tasks import Batch, Feature, Kind, Location, Stage, Task
 
 Values = dict[str, Array]
 DEFAULT_CONFIG = NetworkConfig()
+_UNROLLED = 8
+"""Steps."""
 
 
 class Network(eqx.Module):
@@ -339,7 +341,9 @@ def _trajectory(
     keep, force = (None, None) if noise is None else (noise.keep, noise.force)
     now = (jnp.arange(steps), {name: truth[:steps] for name, truth in read.items()}, keep, force)
     carry = (hidden, first, _Moment(first, hidden, hidden, no_edges))
-    (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now)
+    # A short loop is no loop: what the backward pass needs stays where it is.
+    unroll = steps if jax.default_backend() == "gpu" and steps <= _UNROLLED else 1
+    (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now, unroll=unroll)
 
     gumbel = jnp.zeros((nodes, nodes), network.dtype) if noise is None else noise.gumbel
     states = states_of(kept)

@@ -10,7 +10,9 @@ the width; `pair_scores` forms them for a few receivers at a time and repeats th
 backward pass instead of keeping it.
 """
 
-from collections.abc import Callable
+import contextlib
+import contextvars
+from collections.abc import Callable, Iterator
 from typing import cast
 
 import equinox as eqx
@@ -82,6 +84,19 @@ def no_edges(receivers: int, senders: int, width: int) -> Factored:
     return Factored(jnp.zeros((receivers, senders, 0)), rows)
 
 
+_plain = contextvars.ContextVar("plain", default=False)
+
+
+@contextlib.contextmanager
+def twice_differentiable() -> Iterator[None]:
+    """Within, scores have second derivatives on every device: kernels have the first alone."""
+    token = _plain.set(True)
+    try:
+        yield
+    finally:
+        _plain.reset(token)
+
+
 JOINS: dict[str, Callable] = {
     "leaky_sum": lambda receiver, rest: jax.nn.leaky_relu(receiver + rest),
     "maximum": jnp.maximum,
@@ -98,7 +113,8 @@ def pair_scores(
 ) -> Float[Array, "n m heads"]:
     """score_ijh = sum_p join(receivers_ip, senders_jp + e_ijp) weight_ph"""
     senders, rows = senders + edges.rows.bias, edges.rows.rows
-    if jax.default_backend() == "gpu" and kernels.fits(receivers, edges.scalars, weight):
+    on_gpu = jax.default_backend() == "gpu" and not _plain.get()
+    if on_gpu and kernels.fits(receivers, edges.scalars, weight):
         of = kernels.Form(join, edges.fixed)
         scores = kernels.pair_scores(of, receivers, senders, edges.scalars, rows, weight[:, 0])
         return cast("Array", scores)[..., None]

@@ -193,34 +193,42 @@ def noise_of(
 
 @dataclasses.dataclass(frozen=True)
 class Validation:
-    """Scores a network as dm-clrs does, and keeps its weights if they are the best so far."""
+    """Scores a network on one task, as dm-clrs does."""
 
     config: TrainingConfig
     layout: Layout
+    task: str
 
     def __call__(
-        self,
-        learner: Learner,
-        seed: Int[Array, ""],
-        step: Int[Array, ""],
-        problems: tuple[Problems, ...],
-    ) -> tuple[Learner, Float[Array, " task"]]:
-        """The learner with its best weights, and the scores; problems by task."""
+        self, learner: Learner, seed: Int[Array, ""], step: Int[Array, ""], problems: Problems
+    ) -> tuple[Learner, Float[Array, ""]]:
+        """The learner as it was, and its score."""
         key = jax.random.fold_in(_key(seed, step), len(self.config.tasks))
-        scores = []
-        for number, (task, arrays) in enumerate(zip(self.config.tasks, problems, strict=True)):
-            drawn = draw_again(self.config, arrays, jax.random.fold_in(key, number))
-            network = network_of(self.layout, learner.weights, task)
-            scores.append(scores_on(network, drawn)["score"])
-        of_all = jnp.stack(scores)
-        total = of_all.sum()
-        better = (total > learner.best_score) | (step == 0)
-        best = jax.tree.map(partial(jnp.where, better), learner.weights, learner.best)
-        return learner._replace(
-            best=best,
-            best_score=jnp.where(better, total, learner.best_score),
-            best_step=jnp.where(better, step.astype(jnp.int32), learner.best_step),
-        ), of_all
+        number = self.config.tasks.index(self.task)
+        drawn = draw_again(self.config, problems, jax.random.fold_in(key, number))
+        return learner, scores_on(network_of(self.layout, learner.weights, self.task), drawn)[
+            "score"
+        ]
+
+
+def keep_best(
+    learner: Learner,
+    scores: tuple[Float[Array, ""], ...],
+    step: Int[Array, ""],
+    nothing: tuple[()],
+) -> tuple[Learner, Float[Array, " task"]]:
+    """The learner with its present weights as its best, if their score, summed over tasks, is
+    higher than before; and the scores."""
+    del nothing
+    of_all = jnp.stack(scores)
+    total = of_all.sum()
+    better = (total > learner.best_score) | (step == 0)
+    best = jax.tree.map(partial(jnp.where, better), learner.weights, learner.best)
+    return learner._replace(
+        best=best,
+        best_score=jnp.where(better, total, learner.best_score),
+        best_step=jnp.where(better, step.astype(jnp.int32), learner.best_step),
+    ), of_all
 
 
 def draw_again(config: TrainingConfig, arrays: Problems, key: PRNGKeyArray) -> Problems:

@@ -1,8 +1,8 @@
 """Stretches: what the device does on its own between two looks of the host.
 
-A run needs a program for each task and each shape of its batches, and one for validation. They are
-compiled side by side before the first step. Compiled into one, they would take as long as all of
-them together, and the device would copy the learners from one part to the next.
+A run needs a program for each task and each shape of its batches, and one for each task's
+validation. They are compiled side by side before the first step. Compiled into one, they would take
+as long as all of them together, and the device would copy the learners from one part to the next.
 """
 
 import dataclasses
@@ -17,14 +17,20 @@ import numpy as np
 from jax.sharding import Mesh
 
 from algoscope.training.config import TrainingConfig
-from algoscope.training.learning import Learner, Lesson, Validation, layout_of, over_seeds
+from algoscope.training.learning import (
+    Learner,
+    Lesson,
+    Validation,
+    keep_best,
+    layout_of,
+    over_seeds,
+)
 from algoscope.training.placement import Placement
 from algoscope.training.pool import Generation, Problems, TaskPlan
 
-_COMPILED_AT_ONCE = 8
+_COMPILED_AT_ONCE = 16
 _KEPT = 64
 """Programs, for further runs of the same shapes."""
-_VALIDATION = "validation"
 
 
 class Material(NamedTuple):
@@ -81,10 +87,13 @@ class Stretches:
                 self._lesson(material, number, b) for b in range(len(plan.branches))
             )
         }
-        validation = Validation(self._config, self._layout)
-        wanted[_VALIDATION] = (
-            validation, group.learners, (group.seeds,), step, material.validation,
-        )  # fmt: skip
+        validations = self._validations(material)
+        wanted |= {
+            one: (one, group.learners, (group.seeds,), step, problems)
+            for one, problems in validations
+        }
+        scores = tuple(np.zeros(len(group.seeds), np.float32) for _ in validations)
+        wanted[keep_best] = (keep_best, group.learners, (scores,), step, ())
         with ThreadPoolExecutor(min(_COMPILED_AT_ONCE, os.cpu_count() or 1)) as executor:
             compiling = {
                 name: executor.submit(_program, one, *self._placement, *arguments)
@@ -109,8 +118,12 @@ class Stretches:
                 learners, loss = program(learners, (group.seeds, batches), now, pool)
                 losses.append(loss)
             if step % self._config.evaluate_every == 0:
-                program = self._programs[_VALIDATION]
-                learners, of_tasks = program(learners, (group.seeds,), now, material.validation)
+                of_tasks = []
+                for one, problems in self._validations(material):
+                    learners, score = self._programs[one](learners, (group.seeds,), now, problems)
+                    of_tasks.append(score)
+                keep = self._programs[keep_best]
+                learners, of_tasks = keep(learners, (tuple(of_tasks),), now, ())
                 validated.append(step)
                 scores.append(of_tasks)
         tasks, networks = len(schedules), len(group.seeds)
@@ -122,6 +135,13 @@ class Stretches:
             of_all.reshape(-1, networks, tasks),
         )
         return group._replace(learners=learners), progress
+
+    def _validations(self, material: Material) -> list[tuple[Validation, Problems]]:
+        tasks = self._config.tasks
+        return [
+            (Validation(self._config, self._layout, task), problems)
+            for task, problems in zip(tasks, material.validation, strict=True)
+        ]
 
     def _lesson(self, material: Material, number: int, branch: int) -> tuple[Lesson, Problems]:
         """A task's lesson of one shape, and the pool that it draws from."""
