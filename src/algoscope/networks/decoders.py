@@ -1,8 +1,7 @@
 """Decoders: from the states of a step to the logits of each feature.
 
-A decoder names the linear layers that it puts on the nodes' states and on the edge features. A
-`Bank` of decoders applies the layers of all of them together, and does what depends on the weights
-alone once for all steps of time.
+A `Bank` of decoders applies linear layers of all of them on the nodes' states together, and does
+what depends on the weights alone once for all steps of time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from algoscope.networks.config import NetworkConfig
 from algoscope.networks.kinds import PermutationLogits, log_sinkhorn
 from algoscope.networks.layers import Linear, SideBySide
-from algoscope.networks.pairs import Factored, Rows, no_edges, pair_scores
+from algoscope.networks.pairs import Factored, PairLayers, Rows, no_edges, pair_scores
 from algoscope.tasks.features import Feature, Kind, Location
 
 _SINKHORN_STEPS = 10
@@ -32,15 +31,15 @@ class States(NamedTuple):
 
 class Decoder(eqx.Module):
     def node_layers(self) -> tuple[Linear, ...]:
-        """The layers on the nodes' states."""
-        raise NotImplementedError
+        """Layers on the nodes' states, to be applied together with those of others."""
+        return ()
 
-    def edge_layer(self) -> Linear | None:
-        """The layer on edge features."""
-        return None
+    def prepare(self, edges: Rows) -> Any:
+        """What depends on the weights alone; `edges` are the rows of the edge features."""
+        del edges
 
-    def __call__(self, nodes: Sequence[Array], edges: Any, states: States, noise: Any) -> Any:
-        """The logits, from what the layers make of the states, in the order of `node_layers`."""
+    def __call__(self, nodes: Sequence[Array], prepared: Any, states: States, noise: Any) -> Any:
+        """The logits, from what `node_layers` give and what was prepared."""
         raise NotImplementedError
 
 
@@ -49,18 +48,14 @@ class Bank(eqx.Module):
 
     decoders: dict[str, Decoder]
     layers: SideBySide
-    rows: dict[str, Rows]
+    prepared: dict[str, Any]
 
     @staticmethod
-    def of(decoders: Mapping[str, Decoder], rows: Rows) -> "Bank":
-        """`rows` are the edge features'."""
+    def of(decoders: Mapping[str, Decoder], edges: Rows) -> "Bank":
+        """`edges` are the rows of the edge features."""
         layers = [layer for d in decoders.values() for layer in d.node_layers()]
-        edge_layers = {name: d.edge_layer() for name, d in decoders.items()}
-        return Bank(
-            dict(decoders),
-            SideBySide.of(layers),
-            {name: rows.through(layer) for name, layer in edge_layers.items() if layer is not None},
-        )
+        prepared = {name: d.prepare(edges) for name, d in decoders.items()}
+        return Bank(dict(decoders), SideBySide.of(layers), prepared)
 
     def __call__(self, states: States, noise: Array | None = None) -> dict[str, Any]:
         """The logits by feature name; noise [n, n] goes to permutations."""
@@ -68,8 +63,7 @@ class Bank(eqx.Module):
         logits = {}
         for name, decoder in self.decoders.items():
             nodes = [next(mapped) for _ in decoder.node_layers()]
-            edges = states.edges.under(self.rows[name]) if name in self.rows else None
-            logits[name] = decoder(nodes, edges, states, noise)
+            logits[name] = decoder(nodes, self.prepared[name], states, noise)
         return logits
 
 
@@ -81,8 +75,8 @@ class NodeDecoder(Decoder):
     def node_layers(self):
         return (self.node,)
 
-    def __call__(self, nodes, edges, states, noise):
-        del edges, states, noise
+    def __call__(self, nodes, prepared, states, noise):
+        del prepared, states, noise
         return _drop_single(nodes[0])
 
 
@@ -95,20 +89,19 @@ class PointerDecoder(Decoder):
     """None in the simple decoders."""
     score: Linear
 
-    def node_layers(self):
-        return self.receiver, self.sender
+    def prepare(self, edges: Rows) -> PairLayers:
+        if self.edge is None:
+            rows = no_edges(0, len(self.sender.bias)).rows
+        else:
+            rows = edges.through(self.edge)
+        return PairLayers.of(self.receiver, self.sender, rows, self.score.weight)
 
-    def edge_layer(self):
-        return self.edge
-
-    def __call__(self, nodes, edges, states, noise):
-        del noise
-        receivers, senders = nodes
-        if edges is None:
-            n = len(states.nodes)
-            edges = no_edges(n, n, self.score.weight.shape[0])
-        scores = pair_scores("maximum", receivers, senders, edges.reversed(), self.score.weight)
-        return scores[..., 0] + self.score.bias
+    def __call__(self, nodes, prepared, states, noise):
+        del nodes, noise
+        edges = states.edges.reversed()
+        if self.edge is None:
+            edges = no_edges(len(states.nodes), 0)
+        return prepared.scores("maximum", states.nodes, edges)[..., 0] + self.score.bias
 
 
 class PermutationDecoder(Decoder):
@@ -118,15 +111,14 @@ class PermutationDecoder(Decoder):
     first: NodeDecoder
 
     def node_layers(self):
-        return *self.pointer.node_layers(), *self.first.node_layers()
+        return self.first.node_layers()
 
-    def edge_layer(self):
-        return self.pointer.edge_layer()
+    def prepare(self, edges: Rows) -> PairLayers:
+        return self.pointer.prepare(edges)
 
-    def __call__(self, nodes, edges, states, noise):
-        *of_pointer, of_first = nodes
-        pointers = self.pointer(of_pointer, edges, states, None) + noise
-        first = self.first([of_first], None, states, None)
+    def __call__(self, nodes, prepared, states, noise):
+        pointers = self.pointer((), prepared, states, None) + noise
+        first = self.first(nodes, None, states, None)
         return PermutationLogits(log_sinkhorn(pointers, _SINKHORN_STEPS), first)
 
 
@@ -140,13 +132,14 @@ class EdgeDecoder(Decoder):
     def node_layers(self):
         return self.receiver, self.sender
 
-    def edge_layer(self):
-        return self.edge
+    def prepare(self, edges: Rows) -> Rows:
+        return edges.through(self.edge)
 
-    def __call__(self, nodes, edges, states, noise):
-        del states, noise
+    def __call__(self, nodes, prepared, states, noise):
+        del noise
         receivers, senders = nodes
-        return _drop_single(receivers[:, None] + senders[None] + edges.dense())
+        of_edges = states.edges.under(prepared).dense()
+        return _drop_single(receivers[:, None] + senders[None] + of_edges)
 
 
 class EdgePointerDecoder(Decoder):
@@ -161,21 +154,23 @@ class EdgePointerDecoder(Decoder):
     def node_layers(self):
         return self.receiver, self.sender, self.target
 
-    def edge_layer(self):
-        return self.edge
+    def prepare(self, edges: Rows) -> Rows:
+        return edges.through(self.edge)
 
-    def __call__(self, nodes, edges, states, noise):
-        del states, noise
+    def __call__(self, nodes, prepared, states, noise):
+        del noise
         receivers, senders, targets = nodes
-        none = no_edges(len(senders), len(targets), targets.shape[-1])
+        none = no_edges(len(targets), targets.shape[-1])
 
         @jax.checkpoint
         def of_receiver(row):
             receiver, scalars = row
-            pairs = receiver + senders + scalars @ edges.rows.rows + edges.rows.bias
-            return pair_scores("maximum", pairs, targets, none, self.score.weight)
+            pairs = receiver + senders + scalars @ prepared.rows + prepared.bias
+            return pair_scores(
+                "maximum", pairs, targets, none.scalars, none.rows.rows, self.score.weight
+            )
 
-        scores = jax.lax.map(of_receiver, (receivers, edges.scalars))
+        scores = jax.lax.map(of_receiver, (receivers, states.edges.scalars))
         return scores[..., 0] + self.score.bias
 
 
@@ -185,11 +180,8 @@ class GraphDecoder(Decoder):
     nodes: Linear
     graph: Linear
 
-    def node_layers(self):
-        return ()
-
-    def __call__(self, nodes, edges, states, noise):
-        del nodes, edges, noise
+    def __call__(self, nodes, prepared, states, noise):
+        del nodes, prepared, noise
         of_graph = states.graph.through(self.graph).dense()
         return _drop_single(self.nodes(states.nodes.max(0)) + of_graph)
 

@@ -79,9 +79,8 @@ class Factored(eqx.Module):
         return self.scalars @ self.rows.rows + self.rows.bias
 
 
-def no_edges(receivers: int, senders: int, width: int) -> Factored:
-    rows = Rows(jnp.zeros((0, width)), jnp.zeros(width))
-    return Factored(jnp.zeros((receivers, senders, 0)), rows)
+def no_edges(nodes: int, width: int) -> Factored:
+    return Factored(jnp.zeros((nodes, nodes, 0)), Rows(jnp.zeros((0, width)), jnp.zeros(width)))
 
 
 _plain = contextvars.ContextVar("plain", default=False)
@@ -104,29 +103,64 @@ JOINS: dict[str, Callable] = {
 """How a receiver meets a sender."""
 
 
+class PairLayers(eqx.Module):
+    """The weights of a score of pairs of nodes, all that is made of weights alone done:
+
+    score_ijh = sum_p join(W_receiver x_i + o_0, W_sender x_j + s_ij · rows + o_1)_p weight_ph
+    """
+
+    nodes: Float[Array, "inputs 2*width"]
+    """Of receivers and senders side by side, for one product."""
+    offsets: Float[Array, "2 width"]
+    """All that is added to receivers and to senders."""
+    rows: Float[Array, "K width"]
+    weight: Float[Array, "width heads"]
+
+    @staticmethod
+    def of(
+        receiver: Linear, sender: Linear, edges: Rows, weight: Float[Array, "width heads"]
+    ) -> "PairLayers":
+        return PairLayers(
+            jnp.concatenate([receiver.weight, sender.weight], 1),
+            jnp.stack([receiver.bias, sender.bias + edges.bias]),
+            edges.rows,
+            weight,
+        )
+
+    def scores(
+        self, join: str, x: Float[Array, "n inputs"], edges: "Factored"
+    ) -> Float[Array, "n n heads"]:
+        """Of all pairs; of the edges, the scalars alone count."""
+        projected = (x @ self.nodes).reshape(len(x), 2, -1)
+        on_gpu = jax.default_backend() == "gpu" and not _plain.get()
+        if on_gpu and kernels.fits(projected, edges.scalars, self.weight):
+            scores = kernels.pair_scores(
+                kernels.Form(join, edges.fixed),
+                projected,
+                self.offsets,
+                edges.scalars,
+                self.rows,
+                self.weight[:, 0],
+            )
+            return cast("Array", scores)[..., None]
+        receivers, senders = jnp.moveaxis(projected + self.offsets, 1, 0)
+        return pair_scores(join, receivers, senders, edges.scalars, self.rows, self.weight)
+
+
 def pair_scores(
     join: str,
     receivers: Float[Array, "n width"],
     senders: Float[Array, "m width"],
-    edges: Factored,
+    scalars: Float[Array, "n m K"],
+    rows: Float[Array, "K width"],
     weight: Float[Array, "width heads"],
 ) -> Float[Array, "n m heads"]:
-    """score_ijh = sum_p join(receivers_ip, senders_jp + e_ijp) weight_ph"""
-    senders, rows = senders + edges.rows.bias, edges.rows.rows
-    on_gpu = jax.default_backend() == "gpu" and not _plain.get()
-    if on_gpu and kernels.fits(receivers, edges.scalars, weight):
-        of = kernels.Form(join, edges.fixed)
-        scores = kernels.pair_scores(of, receivers, senders, edges.scalars, rows, weight[:, 0])
-        return cast("Array", scores)[..., None]
-    return plain_pair_scores(JOINS[join], receivers, senders, edges.scalars, rows, weight)
-
-
-def plain_pair_scores(join, receivers, senders, scalars, rows, weight):
-    """As XLA forms them, on every device; a few receivers at a time."""
+    """score_ijh = sum_p join(receivers_ip, senders_jp + sum_k scalars_ijk rows_kp) weight_ph, as
+    XLA forms it on every device; a few receivers at a time."""
 
     @jax.checkpoint
     def scores_of(receiver, of_edges):
-        return join(receiver, senders + of_edges @ rows) @ weight
+        return JOINS[join](receiver, senders + of_edges @ rows) @ weight
 
     rows_at_once = max(1, _BLOCK // senders.size)
     if rows_at_once >= len(receivers):

@@ -13,6 +13,7 @@ B (eq. 14, [n, n], so that the network has one size) and the LayerNorm are optio
 concatenated, each with width / heads values, or summed, each with width values.
 """
 
+import dataclasses
 from typing import NamedTuple
 
 import equinox as eqx
@@ -22,7 +23,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
 from algoscope.networks.layers import LayerNorm, Linear
-from algoscope.networks.pairs import Factored, Rows, pair_scores
+from algoscope.networks.pairs import PairLayers, Rows
 from algoscope.networks.processors.base import Encoded, Processed, Processor
 
 
@@ -34,10 +35,9 @@ def masked_softmax(logits: Float[Array, "heads n n"], encoded: Encoded, config: 
 
 
 class Prepared(NamedTuple):
-    """Features after the processor's layers."""
-
-    edges: Rows
+    pairs: PairLayers
     graph: Rows
+    """After W_graph."""
 
 
 class GATv2(Processor):
@@ -75,15 +75,16 @@ class GATv2(Processor):
         self.config = config
 
     def prepare(self, edges: Rows, graph: Rows) -> Prepared:
-        return Prepared(edges.through(self.edge), graph.through(self.graph))
+        # Each head reads its own part of the attention width: a block-diagonal product.
+        weight = jax.scipy.linalg.block_diag(*self.head.weight.T[..., None])
+        pairs = PairLayers.of(self.receiver, self.sender, edges.through(self.edge), weight)
+        return Prepared(pairs, graph.through(self.graph))
 
     def __call__(
         self, encoded: Encoded, hidden: Float[Array, "n width"], prepared: Prepared
     ) -> Processed:
         z = jnp.concatenate([encoded.nodes, hidden], -1)
-        receivers = self.receiver(z) + encoded.graph.under(prepared.graph).dense()
-        logits = self._logits(receivers, self.sender(z), encoded.edges.under(prepared.edges))
-        attention = masked_softmax(logits, encoded, self.config)
+        attention = masked_softmax(self._logits(z, encoded, prepared), encoded, self.config)
         heads = self.config.heads
         values = self.value(z).reshape(len(z), heads, -1)
         selected = jnp.einsum("hij,jhv->ihv", attention, values)
@@ -106,10 +107,13 @@ class GATv2(Processor):
             hidden = self.norm(hidden)
         return Processed(hidden, attention, None)
 
-    def _logits(self, receivers, senders, edges: Factored) -> Float[Array, "heads n n"]:
+    def _logits(self, z, encoded: Encoded, prepared: Prepared) -> Float[Array, "heads n n"]:
+        pairs, edges = prepared.pairs, encoded.edges
+        of_graph = encoded.graph.under(prepared.graph).dense()
+        pairs = dataclasses.replace(pairs, offsets=pairs.offsets.at[0].add(of_graph))
         if self.bias is not None:
             edges = edges.plus(self.bias)
-        # Each head reads its own part of the attention width: a block-diagonal product.
-        weight = jax.scipy.linalg.block_diag(*self.head.weight.T[..., None])
-        logits = pair_scores("leaky_sum", receivers, senders, edges, weight)
+            ones = jnp.ones((1, pairs.rows.shape[1]), pairs.rows.dtype)
+            pairs = dataclasses.replace(pairs, rows=jnp.concatenate([pairs.rows, ones]))
+        logits = pairs.scores("leaky_sum", z, edges)
         return jnp.moveaxis(logits + self.head.bias, -1, 0)
