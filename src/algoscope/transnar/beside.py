@@ -16,8 +16,8 @@ from algoscope.training.model import Model
 from algoscope.transnar import reasoner as reasoners
 
 Say = Callable[[str], None]
-_PATIENCE = 60.0
-"""Seconds that a process is given to bring itself to safety."""
+_PATIENCE = 15.0
+"""Seconds that a process is given to save its last steps; it may be compiling, and hear nothing."""
 
 
 class Coming:

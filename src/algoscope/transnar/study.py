@@ -291,16 +291,13 @@ class _Desk:
         }
         return start_model(features, self.study.reasoner.network, jax.random.key(0))
 
-    def _own(self, config: TransnarConfig) -> Model | None:
-        """The reasoner that the tower reads."""
-        return loop.reasoner_for(config, self._model(config))
-
     def _pool_for(self, config: TransnarConfig) -> loop.Pool:
         what = _read_by(config)
         if self._pool[0] != what:
             self._pool = ("nothing yet", {})
             self.say("preparing what towers learn from")
-            self._pool = (what, loop.prepare(config, self._own(config), self.cells[0]))
+            model = loop.reasoner_for(config, self._model(config))
+            self._pool = (what, loop.prepare(config, model, self.cells[0]))
         return self._pool[1]
 
     def _scores(self, tower: Tower, config: TransnarConfig, problems: int | None = None) -> Scores:
@@ -312,10 +309,12 @@ class _Desk:
         return scores_of(cells, answers)
 
     def _thoughts_for(self, config: TransnarConfig) -> list[Thought] | None:
-        model, what = self._own(config), _read_by(config)
-        if model is None:
+        what = _read_by(config)
+        if what is None:
             return None
         if self._thoughts[0] != what:
+            model = loop.reasoner_for(config, self._model(config))
+            assert model is not None
             self._thoughts = (what, reasoners.think(model, self.cells[1], loop.view_of(config)))
         return self._thoughts[1]
 
