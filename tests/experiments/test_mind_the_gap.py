@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from algoscope import experiments, networks, runs, tasks, training
 from algoscope.experiments.mind_the_gap import claims, figures, paper, presets, tables
 from algoscope.experiments.mind_the_gap.measuring import problems
-from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions, solve
+from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions, found_in, solve
 from algoscope.measures.evidence import record
 from algoscope.measures.external import external_faithfulness
 from algoscope.measures.internal import internal_gap
@@ -66,6 +68,23 @@ def test_an_ensemble_is_trained_once_and_found_again(solutions, folder, monkeypa
     assert again.seeds == solutions.seeds
     assert np.array_equal(again.attention, solutions.attention)
     assert not said
+    presets.solve_all("full", [PLAN], folder, said.append)
+    assert said[0].startswith("about 0 GPU minutes on one H200")
+    assert not said[1:]
+
+
+def test_a_folder_says_what_is_in_it(solutions, folder, tmp_path):
+    (found,) = found_in(folder).values()
+    assert found.plan == PLAN
+    assert found.seeds == solutions.seeds
+    assert found_in(tmp_path) == {}
+    shutil.copytree(folder / "bfs", tmp_path / "bfs", ignore=lambda *_: ["seeds-00003-00005.json"])
+    (half,) = found_in(tmp_path).values()
+    assert [seed["seed"] for seed in half.seeds] == [0, 1, 2]
+    (tmp_path / "bfs" / "seeds-00000-00002.safetensors").unlink()
+    assert not half.with_attention
+    with pytest.raises(runs.RunError, match="needed to compare what seeds attend to"):
+        _ = found_in(tmp_path)["bfs"].attention
 
 
 def test_numbers_are_those_of_the_measures(solutions, folder):
@@ -153,7 +172,7 @@ def _made(task: str, test, eq25=None, eq24=None) -> Solutions:
     ]
     own = dataclasses.replace(PLAN.training, tasks=(task,), seeds=len(test))
     plan = dataclasses.replace(PLAN, training=own, sizes=(5,))
-    return Solutions(plan, seeds, np.zeros((len(test), 1, 1, 5, 5)))
+    return Solutions(plan, [{"seeds": seeds}], pathlib.Path("not-there"))
 
 
 def test_baselines_beside_the_paper():
@@ -173,14 +192,16 @@ def test_what_is_gained_without_traces():
     assert table.rows[0][-3:] == ["+0.44", "-3.00 ± 0.71", "no"]
     assert table.rows[1][-3:] == ["+3.75", "+4.00 ± 1.00", "yes"]
     assert [claim.holds for claim in found] == [False, True]
+    _, unclear = tables.without_traces(with_them[1:], [_made("dfs", [0.12, 0.16])])
+    assert unclear[0].holds is None
 
 
 def test_correlations_beside_the_paper():
-    test = np.linspace(0.9, 1, 40)
+    test = np.linspace(0.9, 1, 90)
     solutions = _made("bfs", test, eq25=test / 2, eq24=(test - test.mean()) ** 2)
     table, found, every = tables.correlations(solutions)
     assert [row[-1] for row in table.rows] == ["no", "yes", "yes"]
-    assert [row[-2] for row in table.rows] == ["40"] * 3
+    assert [row[-2] for row in table.rows] == ["90"] * 3
     assert table.rows[0][1] == "-0.124 (p 0.203)"
     assert [claim.holds for claim in found] == [False, True]
     assert every[0].correlation is not None
@@ -188,18 +209,36 @@ def test_correlations_beside_the_paper():
     other, _, _ = tables.correlations(_made("bellman_ford", test, eq25=test / 2))
     assert [other.rows[0][column] for column in (1, 3, 4, 6)] == ["–"] * 4
     _, too_few, _ = tables.correlations(_made("bfs", [0.9, 0.8]))
-    assert [claim.holds for claim in too_few] == [False, False]
+    assert [claim.holds for claim in too_few] == [None, None]
     assert "needed at least 3" in too_few[0].found
+    few = np.linspace(0.9, 1, 40)
+    _, too_few, _ = tables.correlations(
+        _made("bfs", few, eq25=few / 2, eq24=(few - few.mean()) ** 2)
+    )
+    assert [claim.holds for claim in too_few] == [False, None]
+    assert "N = 40, too few: 85 needed" in too_few[1].found
 
 
 def test_claims_over_time_leave_out_steps_that_nobody_reached():
     solutions = _made("bfs", [0.9, 0.8])
     closer = claims.closer_at_first(solutions, 5)
     assert closer.holds
-    assert "0.150, later 0.600" in closer.found
+    assert "0.150, later 0.600; closer at first in 2 of N = 2 seeds" in closer.found
     degrade = claims.traces_degrade(solutions, 5)
     assert degrade.holds
-    assert "step 1 0.900, later 0.500" in degrade.found
+    assert "step 1 0.900, later 0.500; worse later in 2 of N = 2 seeds" in degrade.found
+
+
+def test_a_claim_over_time_needs_most_seeds():
+    solutions = _made("bfs", [0.9, 0.8, 0.7])
+    for seed in solutions.seeds[1:]:
+        seed["sizes"]["5"]["internal"]["only"]["per_step"] = [0.3, 0.3, 0.2, None]
+    closer = claims.closer_at_first(solutions, 5)
+    assert closer.holds is False
+    assert "closer at first in 1 of N = 3 seeds" in closer.found
+    for seed in solutions.seeds:
+        seed["sizes"]["5"]["internal"]["only"]["per_step"] = [0.3, 0.3, None, None]
+    assert claims.closer_at_first(solutions, 5).holds is None
 
 
 def test_presets_differ_in_counts_and_full_says_what_it_takes(tmp_path):

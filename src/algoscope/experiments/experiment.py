@@ -17,9 +17,14 @@ class Claim:
     """Something that an experiment should show, and whether it did."""
 
     text: str
-    holds: bool
+    holds: bool | None
+    """None where too little was measured to say."""
     found: str
     """The numbers that decide it."""
+
+    def __str__(self) -> str:
+        said = {True: "holds", False: "DOES NOT HOLD", None: "cannot be said"}[self.holds]
+        return f"{said}: {self.text} ({self.found})"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""Where a run was made: versions, device, commit."""
+"""Where a run is made: versions, device, commit, and the programs compiled there before."""
 
 import importlib.metadata
+import os
 import pathlib
 import platform
 import subprocess
@@ -24,6 +25,13 @@ def environment() -> dict:
         "device": devices[0].device_kind,
         "devices": len(devices),
     }
+
+
+def keep_compiled_programs() -> None:
+    """Has JAX keep compiled programs across processes: a run that goes on starts at once."""
+    if jax.config.jax_compilation_cache_dir is None:  # pyright: ignore
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+        jax.config.update("jax_compilation_cache_dir", str(cache / "algoscope" / "compiled"))
 
 
 def _version(package: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from algoscope.verbs.printing import print_table
-from algoscope.verbs.train import ProgressLine, keep_compiled_programs, make_tables
+from algoscope.verbs.train import ProgressLine, make_tables
 
 if TYPE_CHECKING:
     from algoscope.report import Findings
@@ -30,6 +30,7 @@ class Report:
 
     def run(self) -> None:
         from algoscope import report, runs
+        from algoscope.runs.environment import keep_compiled_programs
 
         if not self.runs:
             raise ValueError("report: got no run folder, needed at least one")
@@ -83,6 +84,7 @@ class Demo:
         from algoscope.programs.compiler import compile_program
         from algoscope.programs.tables import verdict, verification_table
         from algoscope.programs.verification import verify
+        from algoscope.runs.environment import keep_compiled_programs
 
         begun = time.monotonic()
         keep_compiled_programs()

@@ -41,8 +41,10 @@ class Reproduce:
             return
         if self.name is None:
             raise ValueError("reproduce: got no name, needed one that --list lists")
+        from algoscope.runs.environment import keep_compiled_programs
         from algoscope.training import Stopped
 
+        keep_compiled_programs()
         experiment = experiments.get(self.name)
         out = self.out or experiment.folder(self.preset)
         stream = sys.stderr if self.json else sys.stdout
@@ -61,5 +63,5 @@ class Reproduce:
         for table in result.tables:
             print_table(table)
         for claim in result.claims:
-            print(f"{'holds' if claim.holds else 'does not hold'}: {claim.text} ({claim.found})")
+            print(claim)
         print(f"all of it: {out}")

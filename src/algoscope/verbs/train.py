@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import os
 import pathlib
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -74,6 +73,7 @@ class Train:
 
     def run(self) -> None:
         from algoscope import training
+        from algoscope.runs.environment import keep_compiled_programs
 
         keep_compiled_programs()
         if self.resume is not None:
@@ -155,15 +155,6 @@ class Train:
             network=network,
         )
         return config, start
-
-
-def keep_compiled_programs() -> None:
-    """Has JAX keep compiled programs across processes: a run that goes on starts at once."""
-    import jax
-
-    if jax.config.jax_compilation_cache_dir is None:  # pyright: ignore
-        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
-        jax.config.update("jax_compilation_cache_dir", str(cache / "algoscope" / "compiled"))
 
 
 def _known(options: dict[str, Any]) -> dict[str, Any]:

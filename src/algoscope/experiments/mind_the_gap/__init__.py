@@ -9,4 +9,5 @@ give several experiments one folder, and they share what they can.
     tables      the tables, beside the paper's numbers
     claims      what the paper says about its figures, and whether it holds
     drawing     the figures
+    __main__    all tables and claims of the ensembles in a folder, for documents
 """

@@ -21,6 +21,9 @@ from algoscope.measures.across import (
 from algoscope.measures.references import reference_class
 
 _SIGNIFICANT = 0.05
+_ENOUGH = 85
+"""Seeds among which a correlation of 0.3 is found four times out of five: (1.960 + 0.842)² /
+artanh(0.3)² + 3. Of fewer, not to have found one says little."""
 _BEGINNING = 2
 """Steps that the paper calls the beginning of the computation."""
 
@@ -36,9 +39,14 @@ class Related(NamedTuple):
     """Why there is none."""
 
     @property
-    def unrelated(self) -> bool:
+    def unrelated(self) -> bool | None:
+        """None if there are too few seeds to say."""
         c = self.correlation
-        return c is not None and min(c.pearson_p, c.spearman_p) >= _SIGNIFICANT
+        if c is None:
+            return None
+        if min(c.pearson_p, c.spearman_p) < _SIGNIFICANT:
+            return False
+        return True if c.count >= _ENOUGH else None
 
 
 def related(solutions: Solutions, size: int) -> list[Related]:
@@ -70,6 +78,8 @@ def unrelated(solutions: Solutions, size: int) -> list[Claim]:
                 f"Pearson {c.pearson:+.3f}, p = {c.pearson_p:.3f}; Spearman {c.spearman:+.3f}, "
                 f"p = {c.spearman_p:.3f}; N = {c.count}"
             )
+            if one.unrelated is None:
+                found += f", too few: {_ENOUGH} needed"
         text = f"{solutions.plan.task}: test score does not correlate with faithfulness"
         claims.append(Claim(f"{text} ({one.label})", one.unrelated, found))
     return claims
@@ -81,8 +91,9 @@ def closer_at_first(solutions: Solutions, size: int) -> Claim:
     return Claim(
         f"{solutions.plan.task}: attention is closer to the algorithm's in the first "
         f"{_BEGINNING} steps (n = {size})",
-        first < later,
-        f"total variation {first:.3f}, later {later:.3f}, N = {len(solutions.seeds)}",
+        _is_less(first, later),
+        f"total variation {_mean(first):.3f}, later {_mean(later):.3f}; "
+        f"closer at first in {(first < later).sum()} of N = {len(first)} seeds",
     )
 
 
@@ -91,19 +102,36 @@ def traces_degrade(solutions: Solutions, size: int) -> Claim:
     first, later = _split(list(solutions.trace_per_step(size).values()), 1)
     return Claim(
         f"{solutions.plan.task}: predicted traces are worse after the first step (n = {size})",
-        later < first,
-        f"eq. 25 at step 1 {first:.3f}, later {later:.3f}, N = {len(solutions.seeds)}",
+        _is_less(later, first),
+        f"eq. 25 at step 1 {_mean(first):.3f}, later {_mean(later):.3f}; "
+        f"worse later in {(later < first).sum()} of N = {len(first)} seeds",
     )
 
 
-def _split(curves: list[np.ndarray], steps: int) -> tuple[float, float]:
-    """The means of curves, [seed, step] each, up to a step and after it; NaN where there is no
-    step."""
-    parts = [np.concatenate([c[:, :steps].ravel() for c in curves])]
-    parts += [np.concatenate([c[:, steps:].ravel() for c in curves])]
-    there = [values[np.isfinite(values)] for values in parts]
-    first, later = (float(v.mean()) if v.size else float("nan") for v in there)
-    return first, later
+def _split(curves: list[np.ndarray], steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """The means of curves, [seed, step] each, up to a step and after it: [seed], NaN where no
+    problem has come so far."""
+    first, later = (
+        np.concatenate([curve[:, part] for curve in curves], 1)
+        for part in (slice(None, steps), slice(steps, None))
+    )
+    return _mean(first, 1), _mean(later, 1)
+
+
+def _mean(values: np.ndarray, axis: int | None = None) -> np.ndarray:
+    """Of those that are there."""
+    there = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        return np.where(there, values, 0).sum(axis) / there.sum(axis)
+
+
+def _is_less(one: np.ndarray, other: np.ndarray) -> bool | None:
+    """In the mean and in most seeds; None if there is nothing to compare."""
+    there = np.isfinite(one) & np.isfinite(other)
+    if not there.any():
+        return None
+    apart = (other - one)[there]
+    return bool(apart.mean() > 0 and (apart > 0).mean() > 0.5)
 
 
 class Between(NamedTuple):
@@ -165,6 +193,15 @@ def far_from_compiled(solutions: Solutions, found: Between) -> list[Claim]:
             )
         )
     return claims
+
+
+def of_figures(solutions: Solutions, found: Between | None) -> list[Claim]:
+    """All that is said of a task's figures; without `found` nothing about figure 5."""
+    said = unrelated(solutions, solutions.plan.sizes[-1])
+    said += far_from_compiled(solutions, found) if found is not None else []
+    for size in solutions.plan.sizes:
+        said += [closer_at_first(solutions, size), traces_degrade(solutions, size)]
+    return said
 
 
 def _three(total_variation: float, nodes: int) -> str:

@@ -15,11 +15,9 @@ def reproduce_figures(
     from algoscope.experiments.mind_the_gap import claims, tables
 
     (solutions,) = solve_all(preset, [plan_of(preset, task)], out, say)
-    table, unrelated, _ = tables.correlations(solutions)
+    table, _, _ = tables.correlations(solutions)
     found = claims.between(solutions)
-    said = [*unrelated, *claims.far_from_compiled(solutions, found)]
-    for size in solutions.plan.sizes:
-        said += [claims.closer_at_first(solutions, size), claims.traces_degrade(solutions, size)]
+    said = claims.of_figures(solutions, found)
     if importlib.util.find_spec("matplotlib"):
         _draw(task, solutions, found, numbers, out / "figures")
         say(f"figures {', '.join(numbers.values())}: {out / 'figures'}")

@@ -4,12 +4,13 @@
     bfs/seeds-00000-00127.json           configuration, environment, and the numbers of each seed
     bfs/seeds-00000-00127.safetensors    what each seed attends to on a few problems
 
-The two small files are all that tables and figures need. A chunk that has them is done; one that
-was stopped goes on where it was.
+The two small files are all that tables and figures need, and the first of them all that most need.
+A chunk that has the first is done; one that was stopped goes on where it was.
 """
 
 import dataclasses
 import datetime
+import functools
 import json
 import pathlib
 import time
@@ -26,6 +27,7 @@ from algoscope.runs import Run, RunError
 from algoscope.runs.files import read_arrays, write_arrays, write_bytes
 from algoscope.tasks import Batch
 from algoscope.training import TrainingConfig
+from algoscope.training.config import config_from_json
 
 _SAY_EVERY = 10.0
 
@@ -76,14 +78,33 @@ class Plan:
 @dataclasses.dataclass(frozen=True, eq=False)
 class Solutions:
     plan: Plan
-    seeds: list[dict[str, Any]]
-    """The numbers of each seed, see `measuring`."""
-    attention: np.ndarray
-    """On the problems compared: [seed, problem, step, receiver, sender]"""
+    made: list[dict[str, Any]]
+    """Of each chunk: the content of its JSON file, see `measuring` for the numbers of a seed."""
+    folder: pathlib.Path
 
     @property
     def name(self) -> str:
         return self.plan.name
+
+    @functools.cached_property
+    def seeds(self) -> list[dict[str, Any]]:
+        """The numbers of each seed."""
+        return [seed for chunk in self.made for seed in chunk["seeds"]]
+
+    @property
+    def with_attention(self) -> bool:
+        """Whether the second small file of every chunk is there."""
+        return all(_attention_file(self.folder, chunk).exists() for chunk in self.plan.chunks)
+
+    @functools.cached_property
+    def attention(self) -> np.ndarray:
+        """On the problems compared: [seed, problem, step, receiver, sender]"""
+        files = [_attention_file(self.folder, chunk) for chunk in self.plan.chunks]
+        missing = ", ".join(str(path) for path in files if not path.exists())
+        if missing:
+            raise RunError(f"{missing}: not there, and needed to compare what seeds attend to")
+        arrays = [read_arrays(path)["attention"] for path in files]
+        return np.concatenate(arrays).astype(np.float32)
 
     @property
     def batch(self) -> Batch:
@@ -126,19 +147,35 @@ class Solutions:
         )
 
     def as_json(self) -> dict[str, Any]:
-        return {"plan": self.plan.as_json(self.plan.training), "seeds": self.seeds}
+        own = ("plan", "seeds")
+        where = [{k: v for k, v in chunk.items() if k not in own} for chunk in self.made]
+        plan = self.plan.as_json(self.plan.training)
+        return {"plan": plan, "chunks": where, "seeds": self.seeds}
 
 
 def solve(plan: Plan, out: pathlib.Path, say: Say) -> Solutions:
     """The plan's seeds; those that are in the folder are not trained again."""
     folder = out / plan.name
     folder.mkdir(parents=True, exist_ok=True)
-    numbers, attention = [], []
-    for config in plan.chunks:
-        found = _done(plan, config, folder, say)
-        numbers += found["seeds"]
-        attention.append(read_arrays(folder / f"{_stem(config)}.safetensors")["attention"])
-    return Solutions(plan, numbers, np.concatenate(attention).astype(np.float32))
+    return Solutions(plan, [_done(plan, config, folder, say) for config in plan.chunks], folder)
+
+
+def found_in(out: pathlib.Path) -> dict[str, Solutions]:
+    """The ensembles in a folder, as far as they are done, by name; nothing is trained."""
+    found = {}
+    for folder in sorted({path.parent for path in out.glob("*/seeds-*.json")}):
+        files = sorted(folder.glob("seeds-*.json"))
+        made = [json.loads(path.read_text()) for path in files]
+        chunks = [config_from_json(chunk["plan"]["training"]) for chunk in made]
+        every = dataclasses.replace(chunks[0], seeds=sum(chunk.seeds for chunk in chunks))
+        first = made[0]["plan"]
+        plan = Plan(
+            every, chunks[0].seeds, tuple(first["sizes"]), first["problems"], first["compared"]
+        )
+        for path, chunk, wanted in zip(files, made, plan.chunks, strict=True):
+            _need_same(chunk["plan"], plan.as_json(wanted), path)
+        found[plan.name] = Solutions(plan, made, folder)
+    return found
 
 
 def _done(plan: Plan, config: TrainingConfig, folder: pathlib.Path, say: Say) -> dict[str, Any]:
@@ -157,8 +194,8 @@ def _done(plan: Plan, config: TrainingConfig, folder: pathlib.Path, say: Say) ->
             "measuring_seconds": time.monotonic() - begun,
             "seeds": seeds,
         }
-        write_arrays(folder / f"{path.name}.safetensors", {"attention": attention})
-        write_bytes(small, json.dumps(found, indent=1).encode())
+        write_arrays(_attention_file(folder, config), {"attention": attention})
+        write_bytes(small, _a_seed_a_line(found).encode())
         say(f"{plan.name}, {path.name}: measured in {found['measuring_seconds']:.0f} s")
     found = json.loads(small.read_text())
     _need_same(found["plan"], wanted, small)
@@ -220,6 +257,17 @@ def _seconds(run: Run) -> float:
         datetime.datetime.fromisoformat(run.description[name]) for name in ("created", "finished")
     )
     return (ended - begun).total_seconds()
+
+
+def _a_seed_a_line(found: dict[str, Any]) -> str:
+    *head, (last, seeds) = found.items()
+    lines = [f'"{name}": {json.dumps(value)},' for name, value in head]
+    lines += [f'"{last}": [', ",\n".join(json.dumps(seed) for seed in seeds), "]"]
+    return "\n".join(["{", *lines, "}", ""])
+
+
+def _attention_file(folder: pathlib.Path, config: TrainingConfig) -> pathlib.Path:
+    return folder / f"{_stem(config)}.safetensors"
 
 
 def _stem(config: TrainingConfig) -> str:

@@ -58,7 +58,7 @@ def without_traces(with_them: list[Solutions], without: list[Solutions]) -> tupl
         gain, error = _gain(one.test, other.test)
         of_paper = paper.mean - BASELINES[task].mean
         hurt = of_paper > _NOT_NEEDED
-        holds = gain > 0 if hurt else gain >= -_NOT_NEEDED
+        holds = _exceeds(gain, error, 0.0 if hurt else -_NOT_NEEDED)
         rows.append(
             [
                 task,
@@ -133,5 +133,12 @@ def _gain(before: np.ndarray, after: np.ndarray) -> tuple[float, float]:
     return float(100 * (after.mean() - before.mean())), float(100 * np.sqrt(variance))
 
 
-def _said(holds: bool) -> str:
-    return "yes" if holds else "no"
+def _exceeds(gain: float, error: float, bound: float) -> bool | None:
+    """None if that is within two standard errors."""
+    if abs(gain - bound) <= 2 * error:
+        return None
+    return gain > bound
+
+
+def _said(holds: bool | None) -> str:
+    return {True: "yes", False: "no", None: "too few"}[holds]

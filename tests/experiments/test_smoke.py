@@ -1,0 +1,176 @@
+"""Every experiment's `smoke` preset, as `algoscope reproduce` runs it.
+
+Experiments of one paper share a folder here as they do for a user, in the order of the list: each
+trains only what those before it have not.
+"""
+
+import functools
+import json
+import pathlib
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from algoscope import experiments, runs
+from algoscope.experiments import __main__ as command
+from algoscope.experiments.mind_the_gap import __main__ as of_folder
+from algoscope.experiments.mind_the_gap import paper, presets
+from algoscope.experiments.mind_the_gap.solutions import found_in
+from algoscope.transnar import study
+
+_N = {"bfs": 4, "bellman_ford": 4, "dfs": 2}
+
+
+class Made(NamedTuple):
+    result: experiments.Result
+    folder: pathlib.Path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    root = tmp_path_factory.mktemp("smoke")
+
+    @functools.cache
+    def make(name: str) -> Made:
+        experiment = experiments.get(name)
+        folder = root / experiment.folder("smoke").name
+        return Made(experiment.run("smoke", folder), folder)
+
+    return make
+
+
+@pytest.mark.parametrize("name", experiments.names())
+def test_everything_is_made_once(made, name):
+    result, folder = made(name)
+    assert result.tables
+    assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
+    assert result.claims
+    assert all(claim.text and claim.found for claim in result.claims)
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")}
+    assert before
+    said = []
+    again = experiments.get(name).run("smoke", folder, said.append)
+    assert not [text for text in said if "step" in text]
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")} == before
+    assert again.tables == result.tables
+    assert again.claims == result.claims
+    assert json.loads(json.dumps(again.numbers)) == json.loads(json.dumps(result.numbers))
+
+
+def test_table_1_has_both_kinds_of_faithfulness_beside_the_papers(made):
+    result, _ = made("mind-the-gap-table-1")
+    (table,) = result.tables
+    kinds = ["external", "internal, nearest reference"]
+    kinds += [f"internal, {program}" for program in ("bfs", "bfs_locked", "bfs_self")]
+    assert [row[0] for row in table.rows] == [f"{kind}, n = {n}" for n in (7, 12) for kind in kinds]
+    numbers = result.numbers["correlations"]
+    for row in table.rows:
+        published = paper.CORRELATIONS[row[0].partition(",")[0]]
+        ours = numbers[row[0]]
+        assert row[1] == f"{published.pearson:+.3f} (p {published.pearson_p:.3f})"
+        assert row[3] == f"{ours['pearson'] - published.pearson:+.3f}"
+        assert row[6] == f"{ours['spearman'] - published.spearman:+.3f}"
+        assert row[7] == str(_N["bfs"])
+        significant = min(ours["pearson_p"], ours["spearman_p"]) < 0.05
+        assert row[8] == ("no" if significant else "too few")
+
+
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [("mind-the-gap-table-10", paper.BASELINES), ("mind-the-gap-table-14", paper.WITHOUT_TRACES)],
+)
+def test_tables_of_scores_have_a_row_for_each_of_the_papers(made, name, published):
+    result, _ = made(name)
+    (table,) = result.tables
+    assert [row[0] for row in table.rows] == list(presets.TASKS)
+    assert len(result.claims) == len(table.rows)
+    for row, claim in zip(table.rows, result.claims, strict=True):
+        task = row[0]
+        ensemble = task if name.endswith("10") else f"{task}-without-traces"
+        scores = [seed["test"] for seed in result.numbers["ensembles"][ensemble]["seeds"]]
+        assert row[1] == str(published[task])
+        assert row[3] == str(len(scores)) == str(_N[task])
+        apart = 100 * sum(scores) / len(scores) - published[task].mean
+        assert row[4] == f"{apart:+.2f}"
+        assert row[-1] == {True: "yes", False: "no", None: "too few"}[claim.holds]
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("mind-the-gap-bfs", ("1", "2", "3", "4", "5", "15")),
+        ("mind-the-gap-bellman-ford", ("10", "11", "14")),
+    ],
+)
+def test_figures_are_drawn_with_their_data(made, name, numbers):
+    result, folder = made(name)
+    task = name.removeprefix("mind-the-gap-").replace("-", "_")
+    for number in numbers:
+        stem = folder / "figures" / f"figure-{number}-{task}"
+        assert stem.with_suffix(".svg").read_text().startswith("<")
+        assert len(stem.with_suffix(".csv").read_text().splitlines()) > _N[task]
+    assert 0 < result.numbers["between_solutions"] < 1
+    assert 0 < result.numbers["closest_to_a_reference"] < 1
+    assert len(result.claims) == 8
+
+
+def test_even_so_short_a_training_teaches_something_and_not_all(made):
+    result, _ = made("mind-the-gap-table-10")
+    assert not any(claim.holds for claim in result.claims)
+    _, folder = made("mind-the-gap-table-14")
+    found = found_in(folder)
+    assert set(found) == {t + s for t in presets.TASKS for s in ("", "-without-traces")}
+    bfs, silent = found["bfs"], found["bfs-without-traces"]
+    assert bfs.test.mean() > 0.3, "the best guess without the graph is below 0.1"
+    assert bfs.external(7).mean() > 0.5
+    first = bfs.trace_per_step(7)["reach_h"][:, 0].mean()
+    assert first > 0.9, "one step from the source is the first thing that is learnt"
+    assert all(seed["sizes"]["7"]["external"] is None for seed in silent.seeds)
+    for solutions in found.values():
+        nearest = solutions.internal(7, "eq24")
+        for reference in solutions.references(7):
+            assert (nearest <= solutions.internal(7, "eq24", reference)).all()
+
+
+def test_few_weights_stay_and_the_small_files_are_enough(made, tmp_path):
+    _, folder = made("mind-the-gap-table-10")
+    for path in folder.glob("*/seeds-*/"):
+        assert 1 <= len(runs.open(path).seeds_with_weights) <= 2
+    for path in [*folder.glob("*/*.json"), *folder.glob("*/*.safetensors")]:
+        copy = tmp_path / path.relative_to(folder)
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    again = experiments.get("mind-the-gap-table-10").run("smoke", tmp_path)
+    assert again.tables == made("mind-the-gap-table-10").result.tables
+
+
+def test_the_commands_print_the_same_rows(made, tmp_path, monkeypatch, capsys):
+    result, folder = made("mind-the-gap-table-10")
+    numbers = tmp_path / "numbers.json"
+    given = ["mind-the-gap-table-10", "--out", str(folder), "--results", str(numbers)]
+    monkeypatch.setattr(sys, "argv", ["experiments", *given])
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    command.main()
+    printed = capsys.readouterr().out
+    assert str(result.tables[0]) in printed
+    assert all(str(claim) in printed for claim in result.claims)
+    assert json.loads(numbers.read_text()).keys() == result.numbers.keys()
+    monkeypatch.setattr(sys, "argv", ["mind_the_gap", str(folder)])
+    of_folder.main()
+    printed = capsys.readouterr().out
+    for row in result.tables[0].rows:
+        assert f"| {' | '.join(row)} |" in printed
+    assert all(f"- {claim}\n" in printed for claim in result.claims)
+
+
+def test_transnar_has_a_row_for_each_rival_and_its_controls(made):
+    result, _ = made("transnar-scores")
+    table, of_tasks = result.tables
+    assert [row[0] for row in table.rows] == list(study.ROWS)
+    assert set(table.rows[study.ROWS.index("reference algorithm")][1:]) == {"1.000"}
+    assert len(of_tasks.rows) >= 1
+    (claim,) = result.claims
+    assert "gain" in claim.found
+    ablations = result.numbers["mechanism"]["ablations"]
+    assert {"gates shut", "another problem's states"} <= set(ablations)
