@@ -1,81 +1,111 @@
 """Training speed: one step of ours against one of dm-clrs's, in the same process.
 
     python benchmarks/training.py --task bfs --size 16
-    python benchmarks/training.py --task bfs --size 16 --seeds 1 8      # growth over seeds
-    python benchmarks/training.py --task bfs --size 8 16 32             # growth over nodes
+    python benchmarks/training.py --size 8 16 32                        # growth over nodes
+    python benchmarks/training.py --seeds 1 8                           # growth over seeds
+    python benchmarks/training.py --task bfs bellman_ford dfs --seeds 128 --steps 20   # on a GPU
 
 Both sides learn from the same batch (same seed, hence the same problems), with GATv2 of the same
-width, in float32 at the device's own matrix precision; both do all of a step: loss, gradient,
-clipping, Adam. dm-clrs's step is its `feedback` on a batch that is drawn already; ours is the
-program that `algoscope train` runs. They take turns, and the best time of each counts, since a
-machine is only ever slowed down by others; on a busy one, CPU time says more than the clock. Needs
-dm-clrs 2.0.3 beside Algoscope.
+width, in float32 at the device's own matrix precision (TF32 on a GPU, where JAX's default is that);
+both do all of a step: loss, gradient, clipping, Adam. dm-clrs's step is its `feedback` on a batch
+that is drawn already; ours is the program that `algoscope train` runs. What dm-clrs needs to draw a
+batch is measured beside it; ours are drawn while the device works. Everything is compiled first,
+side by side; then each case and dm-clrs take turns, and the best time of each counts, since a
+machine is only ever slowed down by others; on a busy one, CPU time says more than the clock. A case
+that a side cannot do says why. Needs dm-clrs 2.0.3 beside Algoscope, unless `--alone`.
 """
 
 import argparse
+import dataclasses
+import importlib.util
+import itertools
 import json
+import os
+import sys
 import time
+import types
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+from unittest import mock
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from algoscope import networks, tasks, training
-from algoscope.training import learning, loop, pool
+from algoscope.training import loop, pool, stretches
 from algoscope.training.placement import choose_placement
 from algoscope.training.starting import start_learners
 
 
-def ours(task: str, size: int, width: int, batch: int, seeds: int, steps: int):
-    """A function that takes so many steps with all seeds, and the number of hint steps."""
-    problems = tasks.sample(task, size, batch, seed=1)
+class Case(NamedTuple):
+    task: str
+    size: int
+    width: int
+    batch: int
+
+
+class Side(NamedTuple):
+    """One side of the comparison, ready to run."""
+
+    run: Callable[[], None]
+    """Takes all steps, with all seeds."""
+    compiled: float
+    """Seconds until it was ready, others beside it."""
+    about: dict[str, Any]
+
+
+def ours(case: Case, seeds: int, steps: int) -> Side:
+    begun = time.perf_counter()
+    problems = tasks.sample(case.task, case.size, case.batch, seed=1)
     config = training.TrainingConfig(
-        (task,),
+        (case.task,),
         seeds=seeds,
         evaluate_every=10**6,
-        recipe=tasks.Recipe(sizes=(size,), count=batch),
-        network=networks.NetworkConfig(width=width),
+        recipe=tasks.Recipe(sizes=(case.size,), count=case.batch),
+        network=networks.NetworkConfig(width=case.width),
     )
     arrays = pool.compact(problems)
     times = next(iter(problems.hints.values())).shape[1]
-    plans = (pool.TaskPlan(task, problems.features, ((times,),)),)
+    plans = (pool.TaskPlan(case.task, problems.features, ((times,),)),)
     placement = choose_placement(config, plans)
-    program = learning.Program(config, plans, steps)
     one = jax.tree.map(lambda a: jnp.asarray(a)[None], arrays)
-    data = learning.Data(
-        ((one,),),
-        (jnp.zeros(2 * steps + 1, jnp.int32),),
-        (arrays,),
-        *(jnp.int32(n) for n in (1, 1 + steps, 0)),
-    )
-    rows = (jnp.zeros((seeds, 2 * steps + 1), jnp.int32),)
-    numbers = jnp.arange(seeds, dtype=jnp.uint32)
-    learners = start_learners(config, plans, None)
+    schedule = pool.Schedule(np.zeros(1 + steps, np.int32), np.zeros((seeds, 1 + steps), np.int32))
+    generation = pool.Generation(plans, ((one,),), (schedule,))
+    validation = jax.tree.map(jnp.asarray, arrays)
+    material = stretches.Material(generation, ((one,),), (validation,), 0)
+    groups = loop.groups_of(config, placement, start_learners(config, plans, None))
+    taker = stretches.Stretches(config, plans, placement)
+    drawn = time.perf_counter()
+    taker.compile(material, groups[0])
+    compiled = time.perf_counter() - drawn
 
     def run() -> None:
-        nonlocal learners
-        learners, progress = loop.advance_all(
-            program, placement.mesh, placement.at_once, learners, numbers, rows, data
-        )
-        jax.block_until_ready(progress)
+        for number, group in enumerate(groups):
+            groups[number], _ = taker.take(material, group, 1, 1 + steps)
 
-    return run, times
+    run()
+    about = {"hint steps": times, "seeds at once": placement.at_once}
+    return Side(run, compiled, about | {"preparing, s": round(drawn - begun, 1)})
 
 
-def theirs(task: str, size: int, width: int, batch: int, steps: int):
+def theirs(case: Case, steps: int) -> Side:
     import clrs
     from clrs._src import baselines
 
-    sampler, spec = clrs.build_sampler(task, seed=1, num_samples=batch, length=size)
+    begun = time.perf_counter()
+    sampler, spec = clrs.build_sampler(case.task, seed=1, num_samples=case.batch, length=case.size)
     feedback = sampler.next()
+    stream, _ = clrs.build_sampler(case.task, seed=1, num_samples=-1, length=case.size)
+    drawing = min(timed(lambda: stream.next(case.batch))[0] for _ in range(3))
     model = baselines.BaselineModel(
         spec=spec,
         dummy_trajectory=feedback,
         processor_factory=clrs.get_processor_factory(
             "gatv2", use_ln=True, nb_triplet_fts=8, nb_heads=1
         ),
-        hidden_dim=width,
+        hidden_dim=case.width,
         encode_hints=True,
         decode_hints=True,
         encoder_init="xavier_on_scalars",
@@ -96,39 +126,88 @@ def theirs(task: str, size: int, width: int, batch: int, steps: int):
             loss = model.feedback(jax.random.PRNGKey(step), feedback)
         jax.block_until_ready(loss)
 
-    return run
+    run()
+    return Side(run, time.perf_counter() - begun, {"drawing a batch, ms": round(1e3 * drawing, 1)})
 
 
-def measure(task: str, size: int, width: int, batch: int, seeds: int, steps: int, turns: int):
-    run_ours, times = ours(task, size, width, batch, seeds, steps)
-    run_theirs = theirs(task, size, width, batch, steps)
-    first = [timed(run_ours), timed(run_theirs)]
-    taken = [[timed(run_ours), timed(run_theirs)] for _ in range(turns)]
-    of_step = 1e3 * np.min(taken, axis=0) / steps / [[seeds], [1]]
-    (wall_ours, cpu_ours), (wall_theirs, cpu_theirs) = of_step.tolist()
-    return {
-        "task": task,
-        "size": size,
-        "width": width,
-        "batch": batch,
-        "hint steps": times,
-        "seeds": seeds,
-        "device": f"{jax.local_device_count()} x {jax.local_devices()[0].device_kind}",
-        "ours, ms per step and seed": round(wall_ours, 2),
-        "dm-clrs, ms per step": round(wall_theirs, 2),
-        "ratio": round(wall_theirs / wall_ours, 2),
-        "ours, CPU ms": round(cpu_ours, 2),
-        "dm-clrs, CPU ms": round(cpu_theirs, 2),
-        "ratio of CPU time": round(cpu_theirs / cpu_ours, 2),
-        "first call, CPU s": [round(cpu, 1) for _, cpu in first],
-    }
+def _do_without_tensorflow() -> None:
+    """dm-clrs imports TensorFlow for its download of problems, which nothing here uses."""
+
+    @dataclasses.dataclass
+    class BuilderConfig:
+        name: str = ""
+
+    class Anything:
+        def __getattr__(self, name: str) -> type:
+            return object
+
+    datasets: Any = types.ModuleType("tensorflow_datasets")
+    datasets.core = types.SimpleNamespace(
+        BuilderConfig=BuilderConfig,
+        GeneratorBasedBuilder=object,
+        Version=str,
+        DatasetInfo=object,
+    )
+    datasets.download = types.SimpleNamespace(DownloadManager=object)
+    datasets.features = Anything()
+    tensorflow = mock.MagicMock()
+    tensorflow.Tensor = type("Tensor", (), {})
+    sys.modules |= {"tensorflow": tensorflow, "tensorflow_datasets": datasets}
 
 
-def timed(run: Callable[[], None]) -> tuple[float, float]:
+def prepared(make: Callable[..., Side], *arguments: Any) -> Side | str:
+    """The side, or why it cannot be."""
+    try:
+        return make(*arguments)
+    except (jax.errors.JaxRuntimeError, MemoryError) as error:
+        if "RESOURCE_EXHAUSTED" not in str(error) and not isinstance(error, MemoryError):
+            raise
+        return "out of memory"
+
+
+def timed(run: Callable[[], Any]) -> tuple[float, float]:
     """Seconds on the clock, and seconds of all cores together."""
     wall, cpu = time.perf_counter(), time.process_time()
     run()
     return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def compare(
+    case: Case, seeds: int, steps: int, turns: int, own: Side | str, reference: Side | str | None
+) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        **case._asdict(),
+        "seeds": seeds,
+        "device": f"{jax.local_device_count()} x {jax.local_devices()[0].device_kind}",
+    }
+    sides = [side for side in (own, reference) if isinstance(side, Side)]
+    taken = [[timed(side.run) for side in sides] for _ in range(turns)]
+    best = 1e3 * np.min(taken, axis=0) / steps if sides else []
+    of = dict(zip([id(side) for side in sides], best, strict=True))
+    if not isinstance(own, Side):
+        return result | {"ours": own}
+    wall, cpu = of[id(own)]
+    result |= own.about | {
+        "ours, ms per step": round(wall, 3),
+        "ours, CPU ms per step": round(cpu, 3),
+        "seed-steps per second": round(1e3 * seeds / wall, 1),
+        "compiling, s": round(own.compiled, 1),
+    }
+    if reference is None:
+        return result
+    if not isinstance(reference, Side):
+        return result | {"dm-clrs": reference}
+    their_wall, their_cpu = of[id(reference)]
+    drawing = reference.about["drawing a batch, ms"]
+    return result | {
+        "dm-clrs, ms per step": round(their_wall, 3),
+        "dm-clrs, CPU ms per step": round(their_cpu, 3),
+        "dm-clrs, ms to draw a batch": drawing,
+        "dm-clrs compiling, s": round(reference.compiled, 1),
+        "ratio": round(their_wall * seeds / wall, 2),
+        "ratio with its drawing": round((their_wall + drawing) * seeds / wall, 2),
+        "ratio of CPU time": round(their_cpu * seeds / cpu, 2),
+    }
 
 
 def main() -> None:
@@ -140,14 +219,32 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--alone", action="store_true", help="without dm-clrs")
     chosen = parser.parse_args()
-    for task in chosen.task:
-        for size in chosen.size:
-            for seeds in chosen.seeds:
-                result = measure(
-                    task, size, chosen.width, chosen.batch, seeds, chosen.steps, chosen.turns
-                )
-                print(json.dumps(result), flush=True)
+    if not chosen.alone and importlib.util.find_spec("tensorflow") is None:
+        _do_without_tensorflow()
+    cases = [Case(t, n, chosen.width, chosen.batch) for t in chosen.task for n in chosen.size]
+    print(f"preparing {len(cases)} cases", file=sys.stderr, flush=True)
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        references = {
+            case: None if chosen.alone else executor.submit(prepared, theirs, case, chosen.steps)
+            for case in cases
+        }
+        sides = {
+            (case, seeds): executor.submit(prepared, ours, case, seeds, chosen.steps)
+            for case, seeds in itertools.product(cases, chosen.seeds)
+        }
+    for (case, seeds), side in sides.items():
+        reference = references[case]
+        result = compare(
+            case,
+            seeds,
+            chosen.steps,
+            chosen.turns,
+            side.result(),
+            None if reference is None else reference.result(),
+        )
+        print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

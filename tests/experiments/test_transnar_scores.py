@@ -8,7 +8,7 @@ import pytest
 
 from algoscope import cli, experiments, networks, tasks, training
 from algoscope.experiments import transnar_scores
-from algoscope.transnar import study
+from algoscope.transnar import study, tables
 from algoscope.transnar.config import TowerConfig, TransnarConfig
 
 
@@ -57,6 +57,8 @@ def miniature():
         test_sizes=(4,),
         unseen_sizes=(4,),
         problems=2,
+        glances=1,
+        glance_problems=1,
         mechanism=("bfs", 4),
     )
 
@@ -65,11 +67,11 @@ def test_a_study_makes_the_table_and_is_made_once(miniature, tmp_path, monkeypat
     said = []
     results = study.run_study(miniature, tmp_path / "study", said.append)
     assert list(results["rows"]) == list(study.ROWS)
-    table = study.table(results)
+    table = tables.table(results)
     assert [row[0] for row in table.rows] == list(study.ROWS)
     solver = table.rows[study.ROWS.index("reference algorithm")]
     assert solver[1:] == ["1.000"] * 5
-    assert len(study.task_table(results).rows) == 1
+    assert len(tables.task_table(results).rows) == 1
     assert set(results["mechanism"]["ablations"]) == {
         "gates shut",
         "without nodes",

@@ -8,7 +8,7 @@ import pytest
 
 from algoscope import networks, tasks
 from algoscope.networks.kinds import KINDS
-from algoscope.networks.network import _encode
+from algoscope.networks.network import _encode, _process, _Weights
 from algoscope.networks.processors.base import Encoded
 
 BASE = networks.NetworkConfig(width=8, heads=2)
@@ -34,7 +34,7 @@ OPTIONS = {
 
 def equations(p: dict, config: networks.NetworkConfig, encoded: Encoded, hidden: np.ndarray):
     """Equations 4-14, one receiver, sender and head at a time; p: the processor's arrays."""
-    nodes, graph = np.asarray(encoded.nodes), np.asarray(encoded.graph)
+    nodes, graph = np.asarray(encoded.nodes), np.asarray(encoded.graph.dense())
     adjacency = np.asarray(encoded.adjacency) | ("full" in config.processor)
     edges = np.asarray(encoded.edges.dense())
     n, heads, width = len(nodes), config.heads, config.width
@@ -100,9 +100,10 @@ def test_processor_computes_the_equations(option):
             for f in network.features
             if f.stage != "output"
         }
-        encoded = _encode(network, values, 6)
+        weights = _Weights.of(network)
+        encoded = _encode(weights, values, 6)
         hidden = random.normal(size=(6, config.width))
-        processed = network.rounds[0](encoded, hidden)
+        processed = _process(weights, encoded, hidden)
         own = {
             name.removeprefix("processor."): np.asarray(array)
             for name, array in networks.arrays(network).items()

@@ -1,20 +1,23 @@
 """The GPU's kernels, interpreted on any device, against the form that XLA makes."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from algoscope.networks import kernels, pairs
+from algoscope.networks.layers import Linear
 
 SEEDS, BATCH = 2, 2
 
 
 @pytest.mark.parametrize("join", pairs.JOINS)
 @pytest.mark.parametrize(
-    ("receivers", "senders", "channels", "width"), [(5, 7, 3, 32), (20, 20, 1, 16)]
+    ("nodes", "channels", "fixed", "width"), [(7, 3, 1, 64), (20, 1, 0, 16), (16, 2, 2, 32)]
 )
-def test_scores_and_gradients_equal_the_plain_form(join, receivers, senders, channels, width):
+def test_scores_and_gradients_equal_the_plain_form(join, nodes, channels, fixed, width):
     rng = np.random.default_rng(3)
 
     def draw(*shape):
@@ -22,21 +25,22 @@ def test_scores_and_gradients_equal_the_plain_form(join, receivers, senders, cha
         return jnp.asarray(rng.integers(-2, 3, shape), jnp.float32)
 
     given = (
-        draw(SEEDS, BATCH, receivers, width),
-        draw(SEEDS, BATCH, senders, width),
-        draw(SEEDS, BATCH, receivers, senders, channels),
+        draw(SEEDS, BATCH, nodes, 2, width),
+        draw(SEEDS, 2, width),
+        draw(SEEDS, BATCH, nodes, nodes, channels),
         draw(SEEDS, channels, width),
         draw(SEEDS, width),
     )
-    incoming = draw(SEEDS, BATCH, receivers, senders)
+    incoming = draw(SEEDS, BATCH, nodes, nodes)
 
     def of_kernel(*one):
-        return kernels.pair_scores(join, True, *one)
+        return kernels.pair_scores(kernels.Form(join, fixed, interpret=True), *one)
 
-    def plain(receivers, senders, scalars, rows, weight):
-        return pairs.plain_pair_scores(
-            pairs.JOINS[join], receivers, senders, scalars, rows, weight[:, None]
-        )[..., 0]
+    def plain(projected, offsets, scalars, rows, weight):
+        data, live = jnp.split(scalars, [fixed], -1)
+        scalars = jnp.concatenate([jax.lax.stop_gradient(data), live], -1)
+        receivers, senders = jnp.moveaxis(projected + offsets, 1, 0)
+        return pairs.pair_scores(join, receivers, senders, scalars, rows, weight[:, None])[..., 0]
 
     (ours, of_ours), (reference, of_reference) = (
         _with_gradients(one, given, incoming) for one in (of_kernel, plain)
@@ -46,21 +50,56 @@ def test_scores_and_gradients_equal_the_plain_form(join, receivers, senders, cha
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("nodes", [7, 16, 20])
+def test_they_can_be_lowered_for_a_gpu(nodes):
+    def loss(*given):
+        of_all = jax.vmap(
+            functools.partial(kernels.pair_scores, kernels.Form("maximum", 1)),
+            (0, None, 0, None, None),
+        )
+        return jnp.sum(of_all(*given))
+
+    shapes = [(BATCH, nodes, 2, 32), (2, 32), (BATCH, nodes, nodes, 3), (3, 32), (32,)]
+    given = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
+    lowered = jax.jit(jax.grad(loss)).trace(*given).lower(lowering_platforms=("cuda",))
+    assert "_backward_kernel" in lowered.as_text()
+
+
 def _with_gradients(one, given, incoming):
-    of_all = jax.vmap(jax.vmap(one, (0, 0, 0, None, None)))
+    of_all = jax.vmap(jax.vmap(one, (0, None, 0, None, None)))
     scores, pull = jax.vjp(of_all, *given)
     return scores, pull(incoming)
+
+
+def test_second_derivatives_are_left_to_xla(monkeypatch):
+    """Where there is a GPU, the first derivative alone asks for the kernel."""
+    asked = []
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(
+        kernels,
+        "pair_scores",
+        lambda form, projected, *_: asked.append(form) or projected[:, 0, :3],
+    )
+    linear = Linear(jnp.ones((5, 16)), jnp.ones(16))
+    rows = pairs.Rows(jnp.ones((2, 16)), jnp.ones(16))
+    layers = pairs.PairLayers.of(linear, linear, rows, jnp.ones((16, 1)))
+    edges = pairs.Factored(jnp.ones((3, 3, 2)), rows, fixed=1)
+    assert layers.scores("maximum", jnp.ones((3, 5)), edges).shape == (3, 3, 1)
+    with pairs.twice_differentiable():
+        assert layers.scores("maximum", jnp.ones((3, 5)), edges).shape == (3, 3, 1)
+    assert asked == [kernels.Form("maximum", 1)]
 
 
 def test_what_the_kernels_cannot_serve_is_left_to_xla():
     def fits(heads=1, channels=1, width=16, dtype=jnp.float32):
         return kernels.fits(
-            jnp.zeros((4, width), dtype), jnp.zeros((4, 4, channels)), jnp.zeros((width, heads))
+            jnp.zeros((4, 2, width), dtype), jnp.zeros((4, 4, channels)), jnp.zeros((width, heads))
         )
 
     assert fits()
     assert not (fits(heads=2))
     assert not (fits(channels=0))
+    assert not (fits(channels=100))
     assert not (fits(width=24))
     assert not (fits(width=8))
     assert not fits(dtype=jnp.bfloat16)

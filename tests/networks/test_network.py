@@ -116,13 +116,12 @@ def test_truth_scores_one_and_wrong_answers_less():
             np.testing.assert_allclose(along_time[feature.name][:valid], best, atol=1e-6)
 
 
-def random_edges(n: int, channels: int, width: int) -> pairs.Edges:
+def random_edges(n: int, channels: int, width: int) -> pairs.Factored:
     keys = jax.random.split(jax.random.key(1), 3)
-    return pairs.Edges(
-        jax.random.normal(keys[0], (n, n, channels)),
-        jax.random.normal(keys[1], (channels, width)),
-        jax.random.normal(keys[2], (width,)),
+    rows = pairs.Rows(
+        jax.random.normal(keys[1], (channels, width)), jax.random.normal(keys[2], (width,))
     )
+    return pairs.Factored(jax.random.normal(keys[0], (n, n, channels)), rows)
 
 
 def test_edges_in_factors_equal_dense_edges():
@@ -142,16 +141,18 @@ def test_edges_in_factors_equal_dense_edges():
 def test_pair_scores_do_not_depend_on_the_block_size(block, monkeypatch):
     monkeypatch.setattr(pairs, "_BLOCK", block)
     edges = random_edges(5, 3, 4)
-    receivers, senders = jax.random.normal(jax.random.key(4), (2, 5, 4))
-    weight = jax.random.normal(jax.random.key(5), (4, 2))
+    receiver, sender = (Linear.start(jax.random.key(k), 6, 4, bias=0.5) for k in (4, 5))
+    weight = jax.random.normal(jax.random.key(6), (4, 2))
+    x = jax.random.normal(jax.random.key(7), (5, 6))
 
-    def ours(*arguments):
-        return pairs.pair_scores("maximum", *arguments)
+    def ours(x, receiver, sender, edges, weight):
+        layers = pairs.PairLayers.of(receiver, sender, edges.rows, weight)
+        return layers.scores("maximum", x, edges)
 
-    def dense(receivers, senders, edges, weight):
-        return jnp.maximum(receivers[:, None], senders[None] + edges.dense()) @ weight
+    def dense(x, receiver, sender, edges, weight):
+        return jnp.maximum(receiver(x)[:, None], sender(x)[None] + edges.dense()) @ weight
 
-    arguments = (receivers, senders, edges, weight)
+    arguments = (x, receiver, sender, edges, weight)
     np.testing.assert_allclose(ours(*arguments), dense(*arguments), atol=1e-5)
     ours_gradient = jax.grad(lambda a: jnp.sum(ours(*a) ** 2))(arguments)
     dense_gradient = jax.grad(lambda a: jnp.sum(dense(*a) ** 2))(arguments)

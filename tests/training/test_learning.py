@@ -118,31 +118,24 @@ def test_seeds_learn_the_same_side_by_side_and_one_after_the_other():
     config = changed(evaluate_every=10**6, regularisation=1e-3, network=no_hints)
     plans = pool.make_plans(config)
     generation = pool.draw_generation(config, plans, 0, config.all_seeds)
-    data = learning.Data(
-        generation.pools,
-        (jnp.asarray(generation.schedules[0].branch),),
-        (pool.compact(pool.validation_batch(config, "bfs")),),
-        *map(jnp.int32, (1, 2, 0)),
-    )
+    lesson = learning.Lesson(config, learning.layout_of(config, plans), "bfs", 4, 3)
     per_seed = (
         start_learners(config, plans, None),
         jnp.arange(2, dtype=jnp.uint32),
-        (jnp.asarray(generation.schedules[0].batch),),
+        jnp.asarray(generation.schedules[0].batch[:, 1]),
     )
-    program = learning.Program(config, generation.plans, 2)
     mesh = choose_placement(config, plans).mesh
 
-    def one(own, shared):
-        return learning.advance(program, own[0], own[1], own[2], shared)
+    def one(own, pool):
+        return lesson(*own, jnp.int32(1), pool)
 
     @jax.jit
-    def both(per_seed, data):
-        return [learning.over_seeds(one, per_seed, data, mesh, at_once) for at_once in (1, 2)]
+    def both(per_seed, pool):
+        return [learning.over_seeds(one, per_seed, pool, mesh, at_once) for at_once in (1, 2)]
 
-    (one_by_one, progress), (together, _) = both(per_seed, data)
+    (one_by_one, loss), (together, _) = both(per_seed, generation.pools[0][0])
     for name, weights in one_by_one.weights.items():
         np.testing.assert_allclose(weights, together.weights[name], atol=1e-4)
-    assert np.isfinite(progress.loss[:, 0]).all()
-    assert np.isnan(progress.loss[:, 1]).all()
-    assert not progress.is_validated.any()
+        assert not np.array_equal(weights, per_seed[0].weights[name])
+    assert np.isfinite(loss).all()
     assert (one_by_one.count == 1).all()

@@ -12,7 +12,8 @@ from algoscope import tasks
 from algoscope.recording import Recording
 from algoscope.transnar import mechanism
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.cells import TEST, Order, draw
+from algoscope.transnar.cells import TEST, Order, draw, reread
+from algoscope.transnar.reasoner import View
 from algoscope.transnar.scores import pipeline_answers, scores_of, solver_answers
 from algoscope.transnar.tower import build, logits, positions_of
 
@@ -20,7 +21,7 @@ from algoscope.transnar.tower import build, logits, positions_of
 @pytest.mark.parametrize("name", ["bfs", "quicksort", "lcs_length", "graham_scan", "minimum"])
 def test_the_reference_algorithm_reads_prompts_and_is_right(name):
     cell = draw(Order(name, 5, 4, 1, TEST))
-    score = scores_of([cell], solver_answers([cell]))[name][5]
+    score = scores_of([cell], solver_answers([reread(cell)]))[name][5]
     assert (score.shape, score.parse, score.clrs, score.exact, score.problems) == (1, 1, 1, 1, 4)
 
 
@@ -39,7 +40,7 @@ def test_a_cell_is_drawn_from_its_seed_and_purpose():
 def test_the_pipeline_is_not_told_when_to_stop(reasoner, cell, thought):
     """Its steps are the same for all problems; those that need as many are answered alike."""
     alone = reasoners.answers(cell, thought.outputs)
-    [piped] = pipeline_answers(reasoner, [cell])
+    [piped] = pipeline_answers(reasoner, [reread(cell)])
     full = cell.steps == cell.steps.max()
     assert [a for a, f in zip(alone, full, strict=True) if f] == [
         p for p, f in zip(piped, full, strict=True) if f
@@ -48,7 +49,7 @@ def test_the_pipeline_is_not_told_when_to_stop(reasoner, cell, thought):
 
 def test_states_step_by_step_end_with_the_final_ones(reasoner, cell, thought):
     stages = int(cell.steps.max())
-    [stepwise] = reasoners.think(reasoner, [cell], stages)
+    [stepwise] = reasoners.think(reasoner, [cell], View(stages))
     assert stepwise.nodes.shape[0] == stages
     assert np.allclose(stepwise.nodes[-1], thought.nodes[0], atol=1e-6)
     assert np.allclose(stepwise.edges[-1], thought.edges[0], atol=1e-6)
@@ -60,7 +61,7 @@ def test_a_stepwise_hybrid_reads_one_more_step_in_each_layer(reasoner, cell):
     tower = build(config, jax.random.key(0), reasoners.widths_of(reasoner))
     reader = dataclasses.replace(tower.reader, gate=jnp.full(2, 0.2))
     tower = dataclasses.replace(tower, reader=reader)
-    [thought] = reasoners.think(reasoner, [cell], 2)
+    [thought] = reasoners.think(reasoner, [cell], View(2))
     graph = mechanism.graph_of(thought, np.arange(cell.samples), 4)
     tokens = jnp.asarray(cell.tokens, jnp.int32)
     positions = positions_of(config, jax.random.key(1), *tokens.shape)

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+from typing import Any
 
 from algoscope import experiments
 from algoscope.experiments.experiment import PRESETS
@@ -36,6 +37,8 @@ def main() -> None:
     def say(text: str) -> None:
         print(f"{time.monotonic() - begun:7.1f} s  {text}", flush=True)
 
+    # Where nothing is trained, too, so that processes beside this one are told.
+    signal.signal(signal.SIGTERM, _stop)
     if given.seconds:
         timer = threading.Timer(given.seconds, os.kill, (os.getpid(), signal.SIGTERM))
         timer.daemon = True
@@ -51,6 +54,12 @@ def main() -> None:
         print(f"\n{claim}")
     if given.results:
         write_bytes(given.results, json.dumps(result.numbers, indent=1).encode())
+
+
+def _stop(_number: int, _frame: Any) -> None:
+    from algoscope.training import Stopped
+
+    raise Stopped
 
 
 if __name__ == "__main__":

@@ -68,9 +68,10 @@ def study_of(preset: str) -> "Study":
     return Study(
         training.TrainingConfig(
             TASKS,
-            steps=800,
+            steps=600,
             learning_rate=1e-3,
-            evaluate_every=100,
+            evaluate_every=60,
+            pool_steps=600,
             time_buckets=1,
             scored_on=(),
             recipe=tasks.Recipe(sizes=(8, 16)),
@@ -78,8 +79,8 @@ def study_of(preset: str) -> "Study":
         ),
         TransnarConfig(
             TASKS,
-            samples=5_000,
-            steps=6_000,
+            samples=4_000,
+            steps=3_000,
             tower=TowerConfig(reads="final"),
         ),
         seeds=(0, 1),
@@ -87,14 +88,18 @@ def study_of(preset: str) -> "Study":
         unseen_sizes=(10, 14),
         problems=100,
         mechanism=("bfs", 12),
+        glances=4,
+        beside=True,
     )
 
 
 def reproduce(preset: str, out: pathlib.Path, say: Say) -> Result:
-    from algoscope.transnar.study import run_study, table, task_table
+    from algoscope.transnar.study import run_study
+    from algoscope.transnar.tables import table, task_table
 
     results = run_study(study_of(preset), out, say)
-    return Result((table(results), task_table(results)), (_gain(preset, results),), results)
+    tables = (table(results), task_table(results))
+    return Result(tables, (_gain(preset, results),), results)
 
 
 def _gain(preset: str, results: dict[str, Any]) -> Claim:

@@ -21,6 +21,7 @@ import scipy.linalg
 
 from algoscope import networks
 from algoscope.networks import Network
+from algoscope.networks.pairs import twice_differentiable
 from algoscope.tasks import Batch
 
 LOCAL, WIDE = 0.1, 1.0
@@ -93,7 +94,8 @@ def sharpness(network: Network, batch: Batch, iterations: int = 40) -> Sharpness
 
     @jax.jit
     def product(vector):
-        return jax.jvp(jax.grad(loss), (flat,), (vector,))[1]
+        with twice_differentiable():
+            return jax.jvp(jax.grad(loss), (flat,), (vector,))[1]
 
     def of(vector: np.ndarray) -> np.ndarray:
         return np.asarray(product(jnp.asarray(vector, flat.dtype)), np.float64)

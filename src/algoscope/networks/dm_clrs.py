@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algoscope.networks.kinds import (
+from algoscope.networks.decoders import (
     EdgeDecoder,
     EdgePointerDecoder,
-    EdgePointerEncoder,
     GraphDecoder,
     NodeDecoder,
     PermutationDecoder,
     PointerDecoder,
 )
+from algoscope.networks.kinds import EdgePointerEncoder
 from algoscope.networks.network import Network
 from algoscope.networks.processors.deepsets import DeepSets
 from algoscope.networks.processors.gat import GAT

@@ -1,14 +1,20 @@
 """Scores of pairs on a GPU: one Pallas kernel forwards, one backwards.
 
-    score_ij = sum_p join(receivers_ip, senders_jp + sum_k scalars_ijk rows_kp) weight_p
+    score_ij = sum_p join(r_ip, s_jp + sum_k scalars_ijk rows_kp) weight_p
 
-A program of the kernel holds `_SENDERS` senders of one sample in registers and goes through all
-receivers, so that the n x n x width in between never reaches memory; the backward kernel forms it
-again. `vmap` adds axes to the grid. `networks.pairs` decides where this is used, and holds the form
-that it has to equal.
+with receivers r and senders s, each projected and offset.
+
+A program of the kernel is one warp. It holds `_SENDERS` senders of one sample in registers, in
+`_COLUMNS` columns of the width, and goes through all receivers, so that the n x n x width in
+between never reaches memory; the backward kernel forms it again. So narrow a tile keeps the sums
+over senders and over columns within a warp, and nearly within a thread; what is left of them, over
+tiles, is small. `vmap` adds axes to the grid. `networks.pairs` decides where this is used, and
+holds the form that it has to equal.
 """
 
 import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,86 +23,115 @@ from jax.experimental.pallas import triton
 from jaxtyping import Array, Float
 
 _SENDERS = 16
-_WARPS = 4
+_COLUMNS = 16
+_RECEIVERS = 2
+_MOST_CHANNELS = 12
 _SLOPE = 0.01
 
 
-def fits(receivers: Array, scalars: Array, weight: Array) -> bool:
-    """Whether the kernels can serve: there are edge features and one head, the width is a power of
-    two, in float32."""
+class Form(NamedTuple):
+    """What a kernel is made for."""
+
+    join: str
+    fixed: int
+    """So many of the first scalars are data: their gradient is not formed, it is 0."""
+    interpret: bool = False
+
+
+def fits(projected: Array, scalars: Array, weight: Array) -> bool:
+    """Whether the kernels can serve: there are a few edge features and one head, the width is a
+    power of two, in float32. A kernel has code and registers for each channel."""
     width, heads = weight.shape
     return (
         heads == 1
-        and scalars.shape[-1] > 0
+        and 0 < scalars.shape[-1] <= _MOST_CHANNELS
         and width >= _SENDERS
         and width & (width - 1) == 0
-        and receivers.dtype == jnp.float32
+        and projected.dtype == jnp.float32
     )
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def pair_scores(
-    join: str,
-    interpret: bool,
-    receivers: Float[Array, "n width"],
-    senders: Float[Array, "m width"],
-    scalars: Float[Array, "n m K"],
+    form: Form,
+    projected: Float[Array, "n 2 width"],
+    offsets: Float[Array, "2 width"],
+    scalars: Float[Array, "n n K"],
     rows: Float[Array, "K width"],
     weight: Float[Array, " width"],
-) -> Float[Array, "n m"]:
-    return _forward(join, interpret, receivers, senders, scalars, rows, weight)[0]
+) -> Float[Array, "n n"]:
+    """`projected` and `offsets` are of receivers and of senders."""
+    return _forward(form, projected, offsets, scalars, rows, weight)[0]
 
 
-def _forward(join, interpret, receivers, senders, scalars, rows, weight):
-    count, padded = len(senders), _padded(senders, scalars)
-    (n, m, channels), width = padded[1].shape, receivers.shape[1]
+def _forward(form: Form, projected, offsets, scalars, rows, weight):
+    tiles = _Tiles.of(projected, scalars)
     scores = pl.pallas_call(
-        functools.partial(_forward_kernel, join),
-        grid=(m // _SENDERS,),
-        in_specs=_inputs(n, width, channels),
-        out_specs=pl.BlockSpec((n, _SENDERS), lambda b: (0, b)),
-        out_shape=jax.ShapeDtypeStruct((n, m), receivers.dtype),
-        compiler_params=triton.CompilerParams(num_warps=_WARPS),
-        interpret=interpret,
-    )(receivers, *padded, rows, weight)
-    return scores[:, :count], (receivers, senders, scalars, rows, weight)
+        functools.partial(_forward_kernel, form.join),
+        grid=tiles.grid,
+        in_specs=tiles.inputs(),
+        out_specs=tiles.of_pairs(),
+        out_shape=tiles.shape(tiles.columns, tiles.n, tiles.m),
+        compiler_params=triton.CompilerParams(num_warps=1),
+        interpret=form.interpret,
+    )(*tiles.padded(projected, scalars), offsets, rows, weight)
+    return scores.sum(0)[:, : tiles.n], (projected, offsets, scalars, rows, weight)
 
 
-def _backward(join, interpret, residuals, gradient):
-    receivers, senders, scalars, rows, weight = residuals
-    count, padded = len(senders), _padded(senders, scalars)
-    (n, m, channels), width = padded[1].shape, receivers.shape[1]
-    blocks, dtype = m // _SENDERS, receivers.dtype
-    gradient = jnp.pad(gradient, ((0, 0), (0, m - count)))
-    shape = functools.partial(jax.ShapeDtypeStruct, dtype=dtype)
-    of_receivers, of_senders, of_scalars, of_rows, of_weight = pl.pallas_call(
-        functools.partial(_backward_kernel, join),
-        grid=(blocks,),
-        in_specs=[
-            *_inputs(n, width, channels),
-            pl.BlockSpec((n, _SENDERS), lambda b: (0, b)),
-        ],
+def _backward(form: Form, residuals, gradient):
+    projected, offsets, scalars, rows, weight = residuals
+    tiles = _Tiles.of(projected, scalars)
+    (blocks, columns), n, m, channels = tiles.grid, tiles.n, tiles.m, tiles.channels
+    live = channels - form.fixed
+    # Where one block has all senders, their gradient and the receivers' go into the same array.
+    if blocks == 1:
+        specs = [pl.BlockSpec((m, 2, tiles.column), lambda b, c: (0, 0, c))]
+        shapes = [tiles.shape(m, 2, tiles.width)]
+    else:
+        specs = [
+            pl.BlockSpec((None, n, tiles.column), lambda b, c: (b, 0, c)),
+            pl.BlockSpec((_SENDERS, tiles.column), lambda b, c: (b, c)),
+        ]
+        shapes = [tiles.shape(blocks, n, tiles.width), tiles.shape(m, tiles.width)]
+    outputs = pl.pallas_call(
+        functools.partial(_backward_kernel, form.join, form.fixed, blocks == 1),
+        grid=tiles.grid,
+        in_specs=[*tiles.inputs(), pl.BlockSpec((n, _SENDERS), lambda b, c: (0, b))],
         out_specs=[
-            pl.BlockSpec((None, n, width), lambda b: (b, 0, 0)),
-            pl.BlockSpec((_SENDERS, width), lambda b: (b, 0)),
-            pl.BlockSpec((n, _SENDERS, channels), lambda b: (0, b, 0)),
-            pl.BlockSpec((None, channels, width), lambda b: (b, 0, 0)),
-            pl.BlockSpec((None, width), lambda b: (b, 0)),
+            *specs,
+            pl.BlockSpec((None, 2, tiles.column), lambda b, c: (b, 0, c)),
+            pl.BlockSpec((None, channels, tiles.column), lambda b, c: (b, 0, c)),
+            pl.BlockSpec((None, tiles.column), lambda b, c: (b, c)),
+            *[tiles.of_pairs()] * live,
         ],
         out_shape=[
-            shape((blocks, n, width)),
-            shape((m, width)),
-            shape((n, m, channels)),
-            shape((blocks, channels, width)),
-            shape((blocks, width)),
+            *shapes,
+            tiles.shape(blocks, 2, tiles.width),
+            tiles.shape(blocks, channels, tiles.width),
+            tiles.shape(blocks, tiles.width),
+            *[tiles.shape(columns, n, m)] * live,
         ],
-        compiler_params=triton.CompilerParams(num_warps=_WARPS),
-        interpret=interpret,
-    )(receivers, *padded, rows, weight, gradient)
+        compiler_params=triton.CompilerParams(num_warps=1),
+        interpret=form.interpret,
+    )(
+        *tiles.padded(projected, scalars),
+        offsets,
+        rows,
+        weight,
+        jnp.pad(gradient, ((0, 0), (0, m - n))),
+    )
+    if blocks == 1:
+        of_projected, *outputs = outputs
+    else:
+        of_receivers, of_senders, *outputs = outputs
+        of_projected = jnp.stack([of_receivers.sum(0), of_senders[:n]], 1)
+    of_offsets, of_rows, of_weight, *of_scalars = outputs
+    none = jnp.zeros((n, n), projected.dtype)
+    each = [none] * form.fixed + [one.sum(0)[:, :n] for one in of_scalars]
     return (
-        of_receivers.sum(0),
-        of_senders[:count],
-        of_scalars[:, :count],
+        of_projected[:n],
+        of_offsets.sum(0),
+        jnp.stack(each, -1),
         of_rows.sum(0),
         of_weight.sum(0),
     )
@@ -105,24 +140,58 @@ def _backward(join, interpret, residuals, gradient):
 pair_scores.defvjp(_forward, _backward)
 
 
-def _padded(senders: Array, scalars: Array) -> tuple[Array, Array]:
-    """To a whole number of blocks of senders."""
-    more = -len(senders) % _SENDERS
-    return jnp.pad(senders, ((0, more), (0, 0))), jnp.pad(scalars, ((0, 0), (0, more), (0, 0)))
+class _Tiles(NamedTuple):
+    """n receivers, n senders filled up to m, and the width, cut into tiles of senders and
+    columns."""
 
+    n: int
+    m: int
+    channels: int
+    width: int
 
-def _inputs(n: int, width: int, channels: int) -> list[pl.BlockSpec]:
-    return [
-        pl.BlockSpec((n, width), lambda b: (0, 0)),
-        pl.BlockSpec((_SENDERS, width), lambda b: (b, 0)),
-        pl.BlockSpec((n, _SENDERS, channels), lambda b: (0, b, 0)),
-        pl.BlockSpec((channels, width), lambda b: (0, 0)),
-        pl.BlockSpec((width,), lambda b: (0,)),
-    ]
+    @staticmethod
+    def of(projected: Array, scalars: Array) -> "_Tiles":
+        n, _, width = projected.shape
+        return _Tiles(n, n + -n % _SENDERS, scalars.shape[-1], width)
+
+    @property
+    def column(self) -> int:
+        return min(_COLUMNS, self.width)
+
+    @property
+    def columns(self) -> int:
+        return self.width // self.column
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        return self.m // _SENDERS, self.columns
+
+    def padded(self, projected: Array, scalars: Array) -> tuple[Array, Array, Array]:
+        """The first three inputs: receivers and senders are parts of the same array."""
+        more = self.m - self.n
+        projected = jnp.pad(projected, ((0, more), (0, 0), (0, 0)))
+        return projected, projected, jnp.pad(scalars, ((0, 0), (0, more), (0, 0)))
+
+    def inputs(self) -> list[pl.BlockSpec]:
+        return [
+            pl.BlockSpec((self.n, None, self.column), lambda b, c: (0, 0, c)),
+            pl.BlockSpec((_SENDERS, None, self.column), lambda b, c: (b, 1, c)),
+            pl.BlockSpec((self.n, _SENDERS, self.channels), lambda b, c: (0, b, 0)),
+            pl.BlockSpec((2, self.column), lambda b, c: (0, c)),
+            pl.BlockSpec((self.channels, self.column), lambda b, c: (0, c)),
+            pl.BlockSpec((self.column,), lambda b, c: (c,)),
+        ]
+
+    def of_pairs(self) -> pl.BlockSpec:
+        """Of [columns, n, m], to be summed over columns."""
+        return pl.BlockSpec((None, self.n, _SENDERS), lambda b, c: (c, 0, b))
+
+    def shape(self, *shape: int) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct(shape, jnp.float32)
 
 
 def _joined(join: str, receiver: Array, rest: Array) -> tuple[Array, Array, Array]:
-    """join(receiver, rest) [senders, width], and its derivatives by both."""
+    """join(receiver, rest) [senders, columns], and its derivatives by both."""
     if join == "maximum":
         # As jnp.maximum: a tie goes to both by half.
         by_rest = jnp.where(rest > receiver, 1.0, jnp.where(rest == receiver, 0.5, 0.0))
@@ -132,44 +201,66 @@ def _joined(join: str, receiver: Array, rest: Array) -> tuple[Array, Array, Arra
     return total * slope, slope, slope
 
 
-def _forward_kernel(join, receivers, senders, scalars, rows, weight, scores):
+def _for_all(count: int, of_receiver: Callable, carry: Any) -> Any:
+    """of_receiver(i, carry) for all i, a few in each turn of the loop: one may load while another
+    computes."""
+
+    def turn(number, carry):
+        for i in range(_RECEIVERS):
+            carry = of_receiver(_RECEIVERS * number + i, carry)
+        return carry
+
+    turns = count // _RECEIVERS
+    carry = jax.lax.fori_loop(0, turns, turn, carry)
+    for i in range(_RECEIVERS * turns, count):
+        carry = of_receiver(i, carry)
+    return carry
+
+
+def _forward_kernel(join, receivers, senders, scalars, offsets, rows, weight, scores):
     channels = range(rows.shape[0])
-    of_senders, of_weight = senders[...], weight[...]
-    of_rows = [rows[k, :] for k in channels]
+    of_receivers, of_senders = offsets[0, :], senders[...] + offsets[1, :][None]
+    of_rows, of_weight = [rows[k, :] for k in channels], weight[...]
 
     def of_receiver(i, _):
         rest = of_senders
         for k in channels:
             rest += scalars[i, :, k][:, None] * of_rows[k][None]
-        value, _, _ = _joined(join, receivers[i, :][None], rest)
+        value, _, _ = _joined(join, (receivers[i, :] + of_receivers)[None], rest)
         scores[i, :] = jnp.sum(value * of_weight[None], -1)
         return 0
 
-    jax.lax.fori_loop(0, receivers.shape[0], of_receiver, 0)
+    _for_all(receivers.shape[0], of_receiver, 0)
 
 
 def _backward_kernel(
-    join, receivers, senders, scalars, rows, weight, gradient,
-    to_receivers, to_senders, to_scalars, to_rows, to_weight,
-):  # fmt: skip
+    join, fixed, one_block, receivers, senders, scalars, offsets, rows, weight, gradient, *outputs
+):
+    to_nodes = outputs[: 1 if one_block else 2]
+    to_offsets, to_rows, to_weight, *to_scalars = outputs[len(to_nodes) :]
     channels = range(rows.shape[0])
-    of_senders, of_weight = senders[...], weight[...]
-    of_rows = [rows[k, :] for k in channels]
+    of_receivers, of_senders = offsets[0, :], senders[...] + offsets[1, :][None]
+    of_rows, of_weight = [rows[k, :] for k in channels], weight[...]
 
     def of_receiver(i, sums):
-        by_senders, by_rows, by_weight = sums
+        by_receivers, by_senders, by_rows, by_weight = sums
         of_scalars = [scalars[i, :, k][:, None] for k in channels]
         rest = of_senders
         for k in channels:
             rest += of_scalars[k] * of_rows[k][None]
-        value, slope, slope_of_rest = _joined(join, receivers[i, :][None], rest)
+        value, slope, slope_of_rest = _joined(join, (receivers[i, :] + of_receivers)[None], rest)
         incoming = gradient[i, :][:, None]
         through = incoming * of_weight[None]
-        to_receivers[i, :] = jnp.sum(through * slope, 0)
+        to_receiver = jnp.sum(through * slope, 0)
+        if one_block:
+            to_nodes[0][i, 0, :] = to_receiver
+        else:
+            to_nodes[0][i, :] = to_receiver
         through *= slope_of_rest
-        for k in channels:
-            to_scalars[i, :, k] = jnp.sum(through * of_rows[k][None], -1)
+        for k, to_scalar in zip(channels[fixed:], to_scalars, strict=True):
+            to_scalar[i, :] = jnp.sum(through * of_rows[k][None], -1)
         return (
+            by_receivers + to_receiver,
             by_senders + through,
             tuple(by_rows[k] + through * of_scalars[k] for k in channels),
             by_weight + incoming * value,
@@ -177,8 +268,13 @@ def _backward_kernel(
 
     # Sums over senders wait for the end: within the loop, threads would have to meet for each.
     zero = jnp.zeros_like(of_senders)
-    sums = (zero, tuple(zero for _ in channels), zero)
-    by_senders, by_rows, by_weight = jax.lax.fori_loop(0, receivers.shape[0], of_receiver, sums)
-    to_senders[...], to_weight[...] = by_senders, jnp.sum(by_weight, 0)
+    sums = (jnp.zeros_like(of_receivers), zero, tuple(zero for _ in channels), zero)
+    by_receivers, by_senders, by_rows, by_weight = _for_all(receivers.shape[0], of_receiver, sums)
+    if one_block:
+        to_nodes[0][:, 1, :] = by_senders
+    else:
+        to_nodes[1][...] = by_senders
+    to_weight[...] = jnp.sum(by_weight, 0)
+    to_offsets[0, :], to_offsets[1, :] = by_receivers, jnp.sum(by_senders, 0)
     for k in channels:
         to_rows[k, :] = jnp.sum(by_rows[k], 0)

@@ -4,8 +4,7 @@ A feature has three forms. Its *truth* is what a batch holds. Its *value* is wha
 the truth as floats, pointers as one-hot rows, or predictions fed back in that form, where they may
 be probabilities. Its *logits* are what the decoder gives.
 
-`KINDS` has one `KindRules` per kind. Encoders and decoders also depend on the location; the tables
-at the end say which module serves which feature.
+`KINDS` has one `KindRules` per kind. Encoders also depend on the location; so do `decoders`.
 """
 
 import abc
@@ -18,11 +17,9 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
 from algoscope.networks.layers import Linear
-from algoscope.networks.pairs import Edges, no_edges, pair_scores
 from algoscope.tasks.features import Feature, Kind, Location, Stage
 
 _SINKHORN_TEMPERATURE = 0.1
-_SINKHORN_STEPS = 10
 _DECISION_SINKHORN_STEPS = 50
 _MASKED = -1
 
@@ -215,15 +212,6 @@ def log_sinkhorn(logits: Float[Array, "... n n"], steps: int) -> Float[Array, ".
     return x
 
 
-class Channels(NamedTuple):
-    """A feature on its way into the network: scalars times rows, plus a bias."""
-
-    scalars: Float[Array, "... K"]
-    """[n, K] for nodes, [n, n, K] for edges, [K] for the graph."""
-    rows: Float[Array, "K width"]
-    bias: Float[Array, " width"]
-
-
 class EdgePointerEncoder(eqx.Module):
     """Reads pointers of edges p_ijk (edge ij points to k) as edge features: to jk the mean over i
     through `over_first`, to ik the mean over j through `over_second`."""
@@ -252,17 +240,20 @@ def reads_at(feature: Feature) -> Location:
     return feature.location
 
 
-def channels(feature: Feature, encoder: Any, value: Array) -> Channels:
+def rows_of(encoder: Any) -> tuple[Float[Array, "K width"], Float[Array, " width"]]:
+    """What the encoder multiplies the feature's K scalars with, and what it adds."""
     if isinstance(encoder, EdgePointerEncoder):
         first, second = encoder.over_first, encoder.over_second
-        return Channels(
-            jnp.stack([value.mean(0), value.mean(1)], -1),
-            jnp.concatenate([first.weight, second.weight]),
-            first.bias + second.bias,
-        )
-    if feature.kind is not Kind.CATEGORICAL:
-        value = value[..., None]
-    return Channels(value, encoder.weight, encoder.bias)
+        return jnp.concatenate([first.weight, second.weight]), first.bias + second.bias
+    return encoder.weight, encoder.bias
+
+
+def scalars_of(feature: Feature, value: Array) -> Float[Array, "... K"]:
+    """The numbers of a feature that its encoder's rows multiply: [n, K] for nodes, [n, n, K] for
+    edges, [K] for the graph."""
+    if (feature.location, feature.kind) == (Location.EDGE, Kind.POINTER):
+        return jnp.stack([value.mean(0), value.mean(1)], -1)
+    return value if feature.kind is Kind.CATEGORICAL else value[..., None]
 
 
 def adds_edges(feature: Feature, value: Array) -> Bool[Array, "n n"] | None:
@@ -273,154 +264,3 @@ def adds_edges(feature: Feature, value: Array) -> Bool[Array, "n n"] | None:
         case Location.EDGE, Kind.MASK:
             return value + value.T > 0
     return None
-
-
-class States(NamedTuple):
-    """What decoders read."""
-
-    nodes: Float[Array, "n decoded"]
-    """Encoded features, hidden state before and after the step."""
-    edges: Edges
-    graph: Float[Array, " width"]
-
-
-class NodeDecoder(eqx.Module):
-    """y_i = W h_i"""
-
-    node: Linear
-
-    def __call__(self, states: States, noise):
-        del noise
-        return _drop_single(self.node(states.nodes))
-
-
-class PointerDecoder(eqx.Module):
-    """y_ij = w · max(W_receiver h_i, W_sender h_j + W_edge e_ji), Mind The Gap eq. 27-29"""
-
-    receiver: Linear
-    sender: Linear
-    edge: Linear | None
-    """None in the simple decoders."""
-    score: Linear
-
-    def __call__(self, states: States, noise):
-        del noise
-        n, width = len(states.nodes), self.score.weight.shape[0]
-        edges = no_edges(n, n, width)
-        if self.edge is not None:
-            edges = states.edges.reversed().through(self.edge)
-        scores = pair_scores(
-            "maximum",
-            self.receiver(states.nodes),
-            self.sender(states.nodes),
-            edges,
-            self.score.weight,
-        )
-        return scores[..., 0] + self.score.bias
-
-
-class PermutationDecoder(eqx.Module):
-    """Pointers, made doubly stochastic by Sinkhorn steps in log space, and the first node."""
-
-    pointer: PointerDecoder
-    first: NodeDecoder
-
-    def __call__(self, states: States, noise: Float[Array, "n n"]):
-        pointers = self.pointer(states, None) + noise
-        return PermutationLogits(log_sinkhorn(pointers, _SINKHORN_STEPS), self.first(states, None))
-
-
-class EdgeDecoder(eqx.Module):
-    """y_ij = W_receiver h_i + W_sender h_j + W_edge e_ij"""
-
-    receiver: Linear
-    sender: Linear
-    edge: Linear
-
-    def __call__(self, states: States, noise):
-        del noise
-        y = (
-            self.receiver(states.nodes)[:, None]
-            + self.sender(states.nodes)[None]
-            + states.edges.through(self.edge).dense()
-        )
-        return _drop_single(y)
-
-
-class EdgePointerDecoder(eqx.Module):
-    """y_ijk = w · max(W_receiver h_i + W_sender h_j + W_edge e_ij, W_target h_k)"""
-
-    receiver: Linear
-    sender: Linear
-    edge: Linear
-    target: Linear
-    score: Linear
-
-    def __call__(self, states: States, noise):
-        del noise
-        edges = states.edges.through(self.edge)
-        senders, targets = self.sender(states.nodes), self.target(states.nodes)
-        none = no_edges(len(senders), len(targets), targets.shape[-1])
-
-        @jax.checkpoint
-        def of_receiver(row):
-            receiver, scalars = row
-            pairs = receiver + senders + scalars @ edges.rows + edges.bias
-            return pair_scores("maximum", pairs, targets, none, self.score.weight)
-
-        scores = jax.lax.map(of_receiver, (self.receiver(states.nodes), edges.scalars))
-        return scores[..., 0] + self.score.bias
-
-
-class GraphDecoder(eqx.Module):
-    """y = W_nodes max_i h_i + W_graph g"""
-
-    nodes: Linear
-    graph: Linear
-
-    def __call__(self, states: States, noise):
-        del noise
-        return _drop_single(self.nodes(states.nodes.max(0)) + self.graph(states.graph))
-
-
-def _drop_single(y: Array) -> Array:
-    """Features that are not categorical have no axis of classes."""
-    return y[..., 0] if y.shape[-1] == 1 else y
-
-
-def start_decoder(feature: Feature, config: NetworkConfig, edge_width: int, key: PRNGKeyArray):
-    width = config.width
-    keys = iter(jax.random.split(key, 5))
-
-    def linear(inputs: int, outputs: int) -> Linear:
-        return Linear.start(next(keys), inputs, outputs)
-
-    def pointer() -> PointerDecoder:
-        receiver, sender = linear(3 * width, width), linear(3 * width, width)
-        edge = None if config.simple_decoders else linear(edge_width, width)
-        return PointerDecoder(receiver, sender, edge, linear(width, 1))
-
-    match feature.location, feature.kind:
-        case Location.NODE, Kind.POINTER:
-            return pointer()
-        case Location.NODE, Kind.PERMUTATION:
-            return PermutationDecoder(pointer(), NodeDecoder(linear(3 * width, 1)))
-        case Location.NODE, _:
-            return NodeDecoder(linear(3 * width, feature.classes))
-        case Location.EDGE, Kind.POINTER:
-            return EdgePointerDecoder(
-                linear(3 * width, width),
-                linear(3 * width, width),
-                linear(edge_width, width),
-                linear(3 * width, width),
-                linear(width, 1),
-            )
-        case Location.EDGE, _:
-            return EdgeDecoder(
-                linear(3 * width, feature.classes),
-                linear(3 * width, feature.classes),
-                linear(edge_width, feature.classes),
-            )
-        case Location.GRAPH, _:
-            return GraphDecoder(linear(3 * width, feature.classes), linear(width, feature.classes))
-    raise ValueError(f"{feature.name}: no decoder for a {feature.kind} at a {feature.location}")

@@ -1,11 +1,14 @@
 """The two layers that everything is made of, with the shapes and starting values of dm-clrs."""
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 _EPSILON = 1e-5
+_NARROW = 8
 
 
 class Linear(eqx.Module):
@@ -25,6 +28,44 @@ class Linear(eqx.Module):
         scale = inputs**-0.5 if spread is None else spread
         weight = scale * jax.random.truncated_normal(key, -2.0, 2.0, (inputs, outputs))
         return Linear(weight, jnp.full(outputs, bias, weight.dtype))
+
+
+class SideBySide(eqx.Module):
+    """Linear layers on the same x: those with few outputs as one matrix product, since each alone
+    would read all of x for a few numbers."""
+
+    wide: tuple[Linear, ...]
+    narrow: Linear | None
+    """All of them, filled with zeros to a width that matrix units like."""
+    outputs: tuple[int, ...] = eqx.field(static=True)
+    """Of each layer."""
+
+    @staticmethod
+    def of(layers: Sequence[Linear]) -> "SideBySide":
+        outputs = tuple(len(layer.bias) for layer in layers)
+        narrow = [layer for layer in layers if len(layer.bias) <= _NARROW]
+        joint = None
+        if narrow:
+            more = -sum(len(layer.bias) for layer in narrow) % _NARROW
+            weight = jnp.concatenate([layer.weight for layer in narrow], 1)
+            bias = jnp.concatenate([layer.bias for layer in narrow])
+            joint = Linear(jnp.pad(weight, ((0, 0), (0, more))), jnp.pad(bias, (0, more)))
+        wide = tuple(layer for layer in layers if len(layer.bias) > _NARROW)
+        return SideBySide(wide, joint, outputs)
+
+    def __call__(self, x: Float[Array, "... inputs"]) -> list[Float[Array, "... outputs"]]:
+        """In the order of the layers."""
+        of_wide, end = iter(self.wide), 0
+        of_narrow = None if self.narrow is None else self.narrow(x)
+        y = []
+        for outputs in self.outputs:
+            if outputs > _NARROW:
+                y.append(next(of_wide)(x))
+            else:
+                assert of_narrow is not None
+                y.append(jax.lax.slice_in_dim(of_narrow, end, end + outputs, axis=-1))
+                end += outputs
+        return y
 
 
 class LayerNorm(eqx.Module):

@@ -21,23 +21,17 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
-from algoscope.networks.kinds import (
-    KINDS,
-    Channels,
-    States,
-    adds_edges,
-    channels,
-    reads_at,
-    start_decoder,
-    start_encoder,
-)
-from algoscope.networks.pairs import Edges
+from algoscope.networks.decoders import Bank, Decoder, States, start_decoder
+from algoscope.networks.kinds import KINDS, adds_edges, reads_at, rows_of, scalars_of, start_encoder
+from algoscope.networks.pairs import Factored, Rows
 from algoscope.networks.processors import PROCESSORS, Encoded, Processed, Processor, check_processor
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage, Task
 
 Values = dict[str, Array]
 DEFAULT_CONFIG = NetworkConfig()
+_UNROLLED = 8
+"""Steps."""
 
 
 class Network(eqx.Module):
@@ -45,7 +39,7 @@ class Network(eqx.Module):
     """By feature name."""
     processor: Processor | tuple[Processor, ...]
     """One for all rounds of a step, or one for each."""
-    decoders: dict[str, Any]
+    decoders: dict[str, Decoder]
     """By feature name."""
     features: tuple[Feature, ...] = eqx.field(static=True)
     config: NetworkConfig = eqx.field(static=True)
@@ -255,6 +249,31 @@ def trajectories_of(
         return jax.vmap(one)(arrays.inputs, arrays.hints, arrays.lengths, noise, start)
 
 
+class _Weights(NamedTuple):
+    """All that depends on the weights alone, done once for all steps."""
+
+    network: Network
+    rows: dict[Location, Rows]
+    """Of all that the encoders read there."""
+    processors: list[Any]
+    """What each round prepared."""
+    hints: Bank
+    outputs: Bank
+
+    @staticmethod
+    def of(network: Network) -> "_Weights":
+        rows = {location: _rows(network, location) for location in Location}
+        edges = rows[Location.EDGE]
+        prepared = [p.prepare(edges, rows[Location.GRAPH]) for p in network.rounds]
+        if network.rounds[-1].makes_edges:
+            edges = edges.beside(network.config.width)
+        by_stage = (
+            {f.name: network.decoders[f.name] for f in network.at(s) if f.name in network.decoders}
+            for s in (Stage.HINT, Stage.OUTPUT)
+        )
+        return _Weights(network, rows, prepared, *(Bank.of(some, edges) for some in by_stage))
+
+
 class _Moment(NamedTuple):
     """All that decoders need to know of a step."""
 
@@ -275,12 +294,12 @@ def _trajectory(
     hard: bool,
 ) -> Trajectory:
     """One sample's run; inputs […], hints [time, …]."""
+    weights = _Weights.of(network)
     rules = {f.name: KINDS[f.kind] for f in network.features}
     nodes = inputs["pos"].shape[0]
     steps = max(1, next(iter(hints.values())).shape[0] - 1)
     last = jnp.maximum(length - 2, 0)
     reads_hints = network.config.encode_hints
-    decoded = [f.name for f in network.at(Stage.HINT) if f.name in network.decoders]
 
     def as_values(truths: Values) -> Values:
         return {name: rules[name].value(truth, nodes) for name, truth in truths.items()}
@@ -289,7 +308,7 @@ def _trajectory(
     read = hints if reads_hints else {}
 
     def states_of(moment: _Moment) -> States:
-        encoded = _encode(network, given | moment.hints, nodes)
+        encoded = _encode(weights, given | moment.hints, nodes)
         edges = encoded.edges
         if moment.new_edges is not None:
             edges = edges.beside(moment.new_edges)
@@ -303,13 +322,12 @@ def _trajectory(
             values = jax.tree.map(
                 lambda true, own: jnp.where(force, true, own), as_values(truths), values
             )
-        processed = _process(network, _encode(network, given | values, nodes), hidden)
+        processed = _process(weights, _encode(weights, given | values, nodes), hidden)
         after = processed.hidden if keep is None else processed.hidden * keep
         moment = _Moment(values, hidden, after, processed.edges)
-        states = states_of(moment)
-        logits = {name: network.decoders[name](states, None) for name in decoded}
+        logits = weights.hints(states_of(moment))
         if reads_hints:
-            values = {name: rules[name].feed_back(logits[name], hard) for name in decoded}
+            values = {name: rules[name].feed_back(logits[name], hard) for name in logits}
         kept = jax.tree.map(lambda new, old: jnp.where(index == last, new, old), moment, kept)
         return (after, values, kept), (processed.attention, after, logits)
 
@@ -323,46 +341,66 @@ def _trajectory(
     keep, force = (None, None) if noise is None else (noise.keep, noise.force)
     now = (jnp.arange(steps), {name: truth[:steps] for name, truth in read.items()}, keep, force)
     carry = (hidden, first, _Moment(first, hidden, hidden, no_edges))
-    (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now)
+    # A short loop is no loop: what the backward pass needs stays where it is.
+    unroll = steps if jax.default_backend() == "gpu" and steps <= _UNROLLED else 1
+    (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now, unroll=unroll)
 
     gumbel = jnp.zeros((nodes, nodes), network.dtype) if noise is None else noise.gumbel
     states = states_of(kept)
-    outputs = {f.name: network.decoders[f.name](states, gumbel) for f in network.at(Stage.OUTPUT)}
-    return Trajectory(attention, hiddens, logits, outputs, states)
+    return Trajectory(attention, hiddens, logits, weights.outputs(states, gumbel), states)
 
 
-def _encode(network: Network, values: Values, nodes: int) -> Encoded:
-    """Sums the encoded features at nodes and graph; collects the factors of those at edges."""
+def _rows(network: Network, location: Location) -> Rows:
+    """The rows of all that the encoders read at a location, in the order of `_scalars`."""
     width, dtype = network.config.width, network.dtype
-    at_nodes, at_graph = jnp.zeros((nodes, width), dtype), jnp.zeros(width, dtype)
+    each = [
+        rows_of(network.encoders[f.name]) for f in _read_at(network, network.encoders, location)
+    ]
+    return Rows(
+        jnp.concatenate([jnp.zeros((0, width), dtype), *(rows for rows, _ in each)]),
+        sum((bias for _, bias in each), jnp.zeros(width, dtype)),
+    )
+
+
+def _read_at(network: Network, names: Mapping[str, Any], location: Location) -> list[Feature]:
+    """The features that are read at a location, inputs first."""
+    read = [f for f in network.features if f.name in names and reads_at(f) is location]
+    return sorted(read, key=lambda f: f.stage is not Stage.INPUT)
+
+
+def _encode(weights: _Weights, values: Values, nodes: int) -> Encoded:
+    """Sums the encoded features at nodes; keeps the factors of those at edges and of the graph."""
+    network, dtype = weights.network, weights.network.dtype
+    shapes = {Location.NODE: (nodes,), Location.EDGE: (nodes, nodes), Location.GRAPH: ()}
+    encoded = {}
+    for location, shape in shapes.items():
+        read = _read_at(network, values, location)
+        scalars = [scalars_of(f, values[f.name]) for f in read]
+        fixed = sum(
+            s.shape[-1] for f, s in zip(read, scalars, strict=True) if f.stage is Stage.INPUT
+        )
+        encoded[location] = Factored(
+            jnp.concatenate([jnp.zeros((*shape, 0), dtype), *scalars], -1),
+            weights.rows[location],
+            fixed,
+        )
     adjacency = jnp.eye(nodes, dtype=bool)
-    at_edges: list[Channels] = []
-    for feature, name, value in _with_features(network, values):
-        encoded = channels(feature, network.encoders[name], value)
-        match reads_at(feature):
-            case Location.NODE:
-                at_nodes += encoded.scalars @ encoded.rows + encoded.bias
-            case Location.GRAPH:
-                at_graph += encoded.scalars @ encoded.rows + encoded.bias
-            case Location.EDGE:
-                at_edges.append(encoded)
+    for feature, _, value in _with_features(network, values):
         added = adds_edges(feature, value)
         if added is not None:
             adjacency |= added
-    edges = Edges(
-        jnp.concatenate([jnp.zeros((nodes, nodes, 0), dtype), *(e.scalars for e in at_edges)], -1),
-        jnp.concatenate([jnp.zeros((0, width), dtype), *(e.rows for e in at_edges)]),
-        sum((e.bias for e in at_edges), jnp.zeros(width, dtype)),
-    )
-    return Encoded(at_nodes, edges, at_graph, adjacency)
+    # Positions have to arrive as they are, whatever the precision of the matrices that follow.
+    with jax.default_matmul_precision("highest"):
+        at_nodes = encoded[Location.NODE].dense()
+    return Encoded(at_nodes, encoded[Location.EDGE], encoded[Location.GRAPH], adjacency)
 
 
-def _process(network: Network, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
+def _process(weights: _Weights, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
     """All rounds of a step; the attention of all rounds along the axis of heads."""
     attention = []
     processed = None
-    for processor in network.rounds:
-        processed = processor(encoded, hidden)
+    for processor, prepared in zip(weights.network.rounds, weights.processors, strict=True):
+        processed = processor(encoded, hidden, prepared)
         hidden = processed.hidden
         attention.append(processed.attention)
     assert processed is not None

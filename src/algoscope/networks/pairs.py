@@ -4,13 +4,15 @@ An edge feature enters the network as a few scalars times a row of its encoder, 
 
     e_ij = sum_k s_ijk R_k + c        s [n, n, K], R [K, width], c [width], K about 3 to 6
 
-and every linear map of e is again of this form: (s R + c) W + b = s (R W) + (c W + b). `Edges`
+and every linear map of e is again of this form: (s R + c) W + b = s (R W) + (c W + b). `Factored`
 keeps the factors. Scores of pairs, such as attention logits and pointer logits, are sums over
 the width; `pair_scores` forms them for a few receivers at a time and repeats the work in the
 backward pass instead of keeping it.
 """
 
-from collections.abc import Callable
+import contextlib
+import contextvars
+from collections.abc import Callable, Iterator
 from typing import cast
 
 import equinox as eqx
@@ -25,44 +27,73 @@ _BLOCK = 2**17
 """How many numbers of the n x n x width that is never formed may exist at a time, per sample."""
 
 
-class Edges(eqx.Module):
-    """Edge features e_ij = sum_k scalars_ijk rows_k + bias, in factors."""
+class Rows(eqx.Module):
+    """What the scalars multiply, and what is added: the part that is made of weights alone."""
 
-    scalars: Float[Array, "n n K"]
     rows: Float[Array, "K width"]
     bias: Float[Array, " width"]
 
-    def through(self, linear: Linear) -> "Edges":
-        """The edges after a linear layer."""
-        return Edges(
-            self.scalars, self.rows @ linear.weight, self.bias @ linear.weight + linear.bias
-        )
+    def through(self, linear: Linear) -> "Rows":
+        """The rows of the features after a linear layer."""
+        return Rows(self.rows @ linear.weight, self.bias @ linear.weight + linear.bias)
 
-    def beside(self, features: Float[Array, "n n more"]) -> "Edges":
-        """The edges with further features appended to each."""
-        more = features.shape[-1]
-        rows = jax.scipy.linalg.block_diag(self.rows, jnp.eye(more, dtype=features.dtype))
+    def beside(self, more: int) -> "Rows":
+        """The rows with so many features appended, each its own scalar."""
+        own = jnp.eye(more, dtype=self.bias.dtype)
+        return Rows(jax.scipy.linalg.block_diag(self.rows, own), jnp.pad(self.bias, (0, more)))
+
+
+class Factored(eqx.Module):
+    """Features of edges, or of the graph, in factors: sum_k scalars_k rows_k + bias."""
+
+    scalars: Float[Array, "... K"]
+    """[n, n, K] of edges, [K] of the graph"""
+    rows: Rows
+    fixed: int = eqx.field(static=True, default=0)
+    """So many of the first scalars are data, which no gradient is for."""
+
+    def under(self, rows: Rows) -> "Factored":
+        """The same scalars times other rows."""
+        return Factored(self.scalars, rows, self.fixed)
+
+    def through(self, linear: Linear) -> "Factored":
+        """The features after a linear layer."""
+        return self.under(self.rows.through(linear))
+
+    def beside(self, features: Float[Array, "n n more"]) -> "Factored":
+        """With further features appended to each edge."""
         scalars = jnp.concatenate([self.scalars, features], -1)
-        return Edges(scalars, rows, jnp.pad(self.bias, (0, more)))
+        return Factored(scalars, self.rows.beside(features.shape[-1]), self.fixed)
 
-    def plus(self, scalar: Float[Array, "n n"]) -> "Edges":
-        """The edges with a scalar added to every feature."""
-        return Edges(
-            jnp.concatenate([self.scalars, scalar[..., None]], -1),
-            jnp.concatenate([self.rows, jnp.ones_like(self.bias)[None]]),
-            self.bias,
-        )
+    def plus(self, scalar: Float[Array, "n n"]) -> "Factored":
+        """With a scalar added to every feature of an edge."""
+        rows = jnp.concatenate([self.rows.rows, jnp.ones_like(self.rows.bias)[None]])
+        scalars = jnp.concatenate([self.scalars, scalar[..., None]], -1)
+        return Factored(scalars, Rows(rows, self.rows.bias), self.fixed)
 
-    def reversed(self) -> "Edges":
+    def reversed(self) -> "Factored":
         """e_ji in place of e_ij."""
-        return Edges(jnp.swapaxes(self.scalars, 0, 1), self.rows, self.bias)
+        return Factored(jnp.swapaxes(self.scalars, 0, 1), self.rows, self.fixed)
 
-    def dense(self) -> Float[Array, "n n width"]:
-        return self.scalars @ self.rows + self.bias
+    def dense(self) -> Float[Array, "... width"]:
+        return self.scalars @ self.rows.rows + self.rows.bias
 
 
-def no_edges(receivers: int, senders: int, width: int) -> Edges:
-    return Edges(jnp.zeros((receivers, senders, 0)), jnp.zeros((0, width)), jnp.zeros(width))
+def no_edges(nodes: int, width: int) -> Factored:
+    return Factored(jnp.zeros((nodes, nodes, 0)), Rows(jnp.zeros((0, width)), jnp.zeros(width)))
+
+
+_plain = contextvars.ContextVar("plain", default=False)
+
+
+@contextlib.contextmanager
+def twice_differentiable() -> Iterator[None]:
+    """Within, scores have second derivatives on every device: kernels have the first alone."""
+    token = _plain.set(True)
+    try:
+        yield
+    finally:
+        _plain.reset(token)
 
 
 JOINS: dict[str, Callable] = {
@@ -72,29 +103,64 @@ JOINS: dict[str, Callable] = {
 """How a receiver meets a sender."""
 
 
+class PairLayers(eqx.Module):
+    """The weights of a score of pairs of nodes, all that is made of weights alone done:
+
+    score_ijh = sum_p join(W_receiver x_i + o_0, W_sender x_j + s_ij · rows + o_1)_p weight_ph
+    """
+
+    nodes: Float[Array, "inputs 2*width"]
+    """Of receivers and senders side by side, for one product."""
+    offsets: Float[Array, "2 width"]
+    """All that is added to receivers and to senders."""
+    rows: Float[Array, "K width"]
+    weight: Float[Array, "width heads"]
+
+    @staticmethod
+    def of(
+        receiver: Linear, sender: Linear, edges: Rows, weight: Float[Array, "width heads"]
+    ) -> "PairLayers":
+        return PairLayers(
+            jnp.concatenate([receiver.weight, sender.weight], 1),
+            jnp.stack([receiver.bias, sender.bias + edges.bias]),
+            edges.rows,
+            weight,
+        )
+
+    def scores(
+        self, join: str, x: Float[Array, "n inputs"], edges: "Factored"
+    ) -> Float[Array, "n n heads"]:
+        """Of all pairs; of the edges, the scalars alone count."""
+        projected = (x @ self.nodes).reshape(len(x), 2, -1)
+        on_gpu = jax.default_backend() == "gpu" and not _plain.get()
+        if on_gpu and kernels.fits(projected, edges.scalars, self.weight):
+            scores = kernels.pair_scores(
+                kernels.Form(join, edges.fixed),
+                projected,
+                self.offsets,
+                edges.scalars,
+                self.rows,
+                self.weight[:, 0],
+            )
+            return cast("Array", scores)[..., None]
+        receivers, senders = jnp.moveaxis(projected + self.offsets, 1, 0)
+        return pair_scores(join, receivers, senders, edges.scalars, self.rows, self.weight)
+
+
 def pair_scores(
     join: str,
     receivers: Float[Array, "n width"],
     senders: Float[Array, "m width"],
-    edges: Edges,
+    scalars: Float[Array, "n m K"],
+    rows: Float[Array, "K width"],
     weight: Float[Array, "width heads"],
 ) -> Float[Array, "n m heads"]:
-    """score_ijh = sum_p join(receivers_ip, senders_jp + e_ijp) weight_ph"""
-    senders = senders + edges.bias
-    if jax.default_backend() == "gpu" and kernels.fits(receivers, edges.scalars, weight):
-        scores = kernels.pair_scores(
-            join, False, receivers, senders, edges.scalars, edges.rows, weight[:, 0]
-        )
-        return cast("Array", scores)[..., None]
-    return plain_pair_scores(JOINS[join], receivers, senders, edges.scalars, edges.rows, weight)
-
-
-def plain_pair_scores(join, receivers, senders, scalars, rows, weight):
-    """As XLA forms them, on every device; a few receivers at a time."""
+    """score_ijh = sum_p join(receivers_ip, senders_jp + sum_k scalars_ijk rows_kp) weight_ph, as
+    XLA forms it on every device; a few receivers at a time."""
 
     @jax.checkpoint
     def scores_of(receiver, of_edges):
-        return join(receiver, senders + of_edges @ rows) @ weight
+        return JOINS[join](receiver, senders + of_edges @ rows) @ weight
 
     rows_at_once = max(1, _BLOCK // senders.size)
     if rows_at_once >= len(receivers):

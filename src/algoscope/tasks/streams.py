@@ -99,6 +99,11 @@ def stream(
     return (_apply(transforms, next(source)) for source in itertools.cycle(sources))
 
 
+def as_in_training(batch: Batch, recipe: Recipe = _DEFAULT, seed: int = 42) -> Batch:
+    """A batch in the form in which a stream gives it: its features and positions."""
+    return _apply(_transforms(batch.task, recipe, _random_state(seed)), batch)
+
+
 def _apply(transforms: list[Callable[[Batch], Batch]], batch: Batch) -> Batch:
     for transform in transforms:
         batch = transform(batch)

@@ -1,29 +1,29 @@
-"""Learning: what happens to one network in a stretch of steps, all of it on the device.
+"""Learning: what happens to one network in a step, all of it on the device.
 
-A step draws its batch from the pool, and follows dm-clrs: the gradient of the loss, cut to a global
-norm, goes through Adam; each task in turn, sharing Adam's count and the processor's moments. After
-steps 0, 50, 100, … the network is validated, and its weights are kept if it did better than before.
+A step has a `Lesson` for each task in turn, sharing Adam's count and the processor's moments. It
+draws its batch from the pool, and follows dm-clrs: the gradient of the loss, cut to a global norm,
+goes through Adam. After steps 0, 50, 100, … comes a `Validation`.
 
-`advance` is written for one network as a single scan. `over_seeds` runs it for all of them: side by
-side as many as fit (`at_once`), one such group after the other, spread over the devices.
+All is written for one network. `over_seeds` does it for all of them: side by side as many as fit
+(`at_once`), one such group after the other, spread over the devices.
 """
 
 import dataclasses
-import functools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.networks.network import BatchArrays, Network, Noise
 from algoscope.networks.objective import loss, scores_inside
 from algoscope.tasks import Feature, Kind, Stage
 from algoscope.training.config import TrainingConfig
-from algoscope.training.model import PROCESSOR, Layout, Vectors, network_of
+from algoscope.training.model import PROCESSOR, Layout, Model, Vectors, network_of
 from algoscope.training.pool import Problems, TaskPlan
 
 _DECAY, _SQUARE_DECAY, _EPSILON = 0.9, 0.999, 1e-8
@@ -47,47 +47,62 @@ class Learner(NamedTuple):
     best_step: Int[Array, ""]
 
 
-class Progress(NamedTuple):
-    """What a stretch of steps showed."""
-
-    loss: Float[Array, "step task"]
-    """NaN at steps that were not taken."""
-    validated: Float[Array, "step task"]
-    """Scores, NaN at steps that were not validated."""
-    is_validated: Bool[Array, " step"]
-
-
 @dataclasses.dataclass(frozen=True)
-class Program:
-    """All that `advance` is compiled for."""
+class Lesson:
+    """A step on one task with a batch of one shape."""
 
     config: TrainingConfig
-    plans: tuple[TaskPlan, ...]
-    length: int
-    """Steps in a stretch."""
+    layout: Layout
+    task: str
+    nodes: int
+    time: int
+    """The length of time that the batch's traces are cut to."""
 
-    @property
-    def layout(self) -> Layout:
-        return layout_of(self.config, self.plans)
+    def __call__(
+        self,
+        learner: Learner,
+        seed: Int[Array, ""],
+        batch: Int[Array, ""],
+        step: Int[Array, ""],
+        pool: Problems,
+    ) -> tuple[Learner, Float[Array, ""]]:
+        """The learner after it, and the loss; `batch` is an index of the pool."""
+        number = self.config.tasks.index(self.task)
+        key = jax.random.fold_in(_key(seed, step), number)
+        weights = {name: learner.weights[name] for name in (PROCESSOR, self.task)}
+        loss, gradient = self._gradient(weights, batch, pool, key)
+        frozen = self.layout.where(self.config.freeze)
+        return adam(self.config, frozen, learner, gradient), loss
+
+    def _gradient(
+        self, weights: Vectors, batch: Int[Array, ""], pool: Problems, key: PRNGKeyArray
+    ) -> tuple[Float[Array, ""], Vectors]:
+        config, layout = self.config, self.layout
+        chosen = jax.tree.map(lambda of_all: of_all[batch], pool)
+        hints = {name: array[:, : self.time] for name, array in chosen.hints.items()}
+        # By the model's arrays instead of the vectors: the gradient of a slice is a vector of its
+        # own, mostly zeros.
+        model = layout.unpack(weights)
+        arrays = expand(model.network(self.task), chosen._replace(hints=hints))
+
+        def objective(model: Model) -> Array:
+            network = model.network(self.task)
+            return loss(network, arrays, noise_of(config, network, arrays, key))
+
+        of_batch, gradient = jax.value_and_grad(objective)(model)
+        gradient = layout.pack(gradient)
+        if config.regularisation:
+            factor = 2 * config.regularisation
+            gradient = jax.tree.map(lambda g, w: g + factor * w, gradient, weights)
+        return of_batch, gradient
+
+
+def _key(seed: Int[Array, ""], step: Int[Array, ""]) -> PRNGKeyArray:
+    return jax.random.fold_in(jax.random.key(seed), step)
 
 
 def layout_of(config: TrainingConfig, plans: Sequence[TaskPlan]) -> Layout:
     return Layout(tuple((plan.task, plan.features) for plan in plans), config.network)
-
-
-class Data(NamedTuple):
-    """What all networks share."""
-
-    pools: tuple[tuple[Problems, ...], ...]
-    branches: tuple[Int[Array, " steps"], ...]
-    """Of the generation's schedules, by task."""
-    validation: tuple[Problems, ...]
-    start: Int[Array, ""]
-    """The first step of the stretch."""
-    stop: Int[Array, ""]
-    """The step before which the stretch ends, even if it is not full."""
-    offset: Int[Array, ""]
-    """The first step of the generation."""
 
 
 def start_learner(weights: Vectors) -> Learner:
@@ -95,55 +110,6 @@ def start_learner(weights: Vectors) -> Learner:
     mean, square = (jax.tree.map(jnp.zeros_like, weights) for _ in range(2))
     best = jax.tree.map(jnp.copy, weights)
     return Learner(weights, jnp.int32(0), mean, square, best, jnp.float32(-1), jnp.int32(-1))
-
-
-def advance(
-    program: Program, learner: Learner, seed: Int[Array, ""], batches: tuple[Array, ...], data: Data
-) -> tuple[Learner, Progress]:
-    """Takes the steps of a stretch; `batches` are this seed's rows of the schedules, by task."""
-    config = program.config
-    none = jnp.full(len(config.tasks), jnp.nan)
-    frozen = program.layout.where(config.freeze)
-
-    def one_step(learner: Learner, step: Array) -> tuple[Learner, Progress]:
-        key = jax.random.fold_in(jax.random.key(seed), step)
-        losses = []
-        for number, plan in enumerate(program.plans):
-            place = step - data.offset
-            branches = [
-                functools.partial(_gradient, program, plan.task, time, data.pools[number][size])
-                for size, time in plan.branches
-            ]
-            of_task, gradient = jax.lax.switch(
-                data.branches[number][place],
-                branches,
-                {name: learner.weights[name] for name in (PROCESSOR, plan.task)},
-                batches[number][place],
-                jax.random.fold_in(key, number),
-            )
-            learner = adam(config, frozen, learner, gradient)
-            losses.append(of_task)
-        is_validated = step % config.evaluate_every == 0
-        learner, scores = jax.lax.cond(
-            is_validated,
-            functools.partial(_validate, program, data.validation),
-            lambda learner, step, key: (learner, none),
-            learner,
-            step,
-            jax.random.fold_in(key, len(program.plans)),
-        )
-        return learner, Progress(jnp.stack(losses), scores, is_validated)
-
-    def step_or_nothing(learner: Learner, step: Array) -> tuple[Learner, Progress]:
-        return jax.lax.cond(
-            step < data.stop,
-            one_step,
-            lambda learner, _: (learner, Progress(none, none, jnp.bool(False))),
-            learner,
-            step,
-        )
-
-    return jax.lax.scan(step_or_nothing, learner, data.start + jnp.arange(program.length))
 
 
 def over_seeds(
@@ -186,31 +152,6 @@ def scores_on(network: Network, arrays: Problems) -> dict[str, Float[Array, ""]]
     return scores | {"score": jnp.stack(list(scores.values())).mean()}
 
 
-def _gradient(
-    program: Program,
-    task: str,
-    time: int,
-    pool: Problems,
-    weights: Vectors,
-    index: Int[Array, ""],
-    key: PRNGKeyArray,
-) -> tuple[Float[Array, ""], Vectors]:
-    """Loss and gradient on the batch at this index of the pool, cut to this length of time."""
-    config, layout = program.config, program.layout
-    chosen = jax.tree.map(lambda of_all: of_all[index], pool)
-    chosen = chosen._replace(hints={name: a[:, :time] for name, a in chosen.hints.items()})
-    arrays = expand(network_of(layout, weights, task), chosen)
-
-    def objective(weights: Vectors) -> Array:
-        network = network_of(layout, weights, task)
-        return loss(network, arrays, noise_of(config, network, arrays, key))
-
-    of_batch, gradient = jax.value_and_grad(objective)(weights)
-    if config.regularisation:
-        gradient = jax.tree.map(lambda g, w: g + 2 * config.regularisation * w, gradient, weights)
-    return of_batch, gradient
-
-
 def adam(
     config: TrainingConfig, frozen: dict[str, np.ndarray], learner: Learner, gradient: Vectors
 ) -> Learner:
@@ -250,24 +191,39 @@ def noise_of(
     return Noise(keep.astype(network.dtype), force, gumbel.astype(network.dtype))
 
 
-def _validate(
-    program: Program,
-    validation: tuple[Problems, ...],
+@dataclasses.dataclass(frozen=True)
+class Validation:
+    """Scores a network on one task, as dm-clrs does."""
+
+    config: TrainingConfig
+    layout: Layout
+    task: str
+
+    def __call__(
+        self, learner: Learner, seed: Int[Array, ""], step: Int[Array, ""], problems: Problems
+    ) -> tuple[Learner, Float[Array, ""]]:
+        """The learner as it was, and its score."""
+        key = jax.random.fold_in(_key(seed, step), len(self.config.tasks))
+        number = self.config.tasks.index(self.task)
+        drawn = draw_again(self.config, problems, jax.random.fold_in(key, number))
+        return learner, scores_on(network_of(self.layout, learner.weights, self.task), drawn)[
+            "score"
+        ]
+
+
+def keep_best(
     learner: Learner,
-    step: Array,
-    key: PRNGKeyArray,
+    scores: tuple[Float[Array, ""], ...],
+    step: Int[Array, ""],
+    nothing: tuple[()],
 ) -> tuple[Learner, Float[Array, " task"]]:
-    """Scores the network as dm-clrs does, and keeps its weights if they are the best so far."""
-    scores = []
-    for number, (plan, arrays) in enumerate(zip(program.plans, validation, strict=True)):
-        drawn = draw_again(program.config, arrays, jax.random.fold_in(key, number))
-        scores.append(
-            scores_on(network_of(program.layout, learner.weights, plan.task), drawn)["score"]
-        )
+    """The learner with its present weights as its best, if their score, summed over tasks, is
+    higher than before; and the scores."""
+    del nothing
     of_all = jnp.stack(scores)
     total = of_all.sum()
     better = (total > learner.best_score) | (step == 0)
-    best = jax.tree.map(lambda new, old: jnp.where(better, new, old), learner.weights, learner.best)
+    best = jax.tree.map(partial(jnp.where, better), learner.weights, learner.best)
     return learner._replace(
         best=best,
         best_score=jnp.where(better, total, learner.best_score),

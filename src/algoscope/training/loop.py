@@ -6,7 +6,6 @@ killed goes on from its last checkpoint as if nothing had happened.
 """
 
 import contextlib
-import dataclasses
 import functools
 import os
 import time
@@ -15,9 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import NamedSharding, PartitionSpec
 
 from algoscope.networks import Ensemble, Network
 from algoscope.networks.weights import leaf_name
@@ -25,15 +23,7 @@ from algoscope.runs import RunError, checkpoints, folder
 from algoscope.runs.folder import Metrics, Run
 from algoscope.training.config import TrainingConfig, check, config_from_json
 from algoscope.training.evaluation import evaluate
-from algoscope.training.learning import (
-    Data,
-    Learner,
-    Program,
-    advance,
-    layout_of,
-    over_seeds,
-    start_learner,
-)
+from algoscope.training.learning import Learner, layout_of, start_learner
 from algoscope.training.pacing import Clock, Pace, Report, asked_to_stop
 from algoscope.training.placement import Placement, choose_placement
 from algoscope.training.pool import (
@@ -45,6 +35,7 @@ from algoscope.training.pool import (
     validation_batch,
 )
 from algoscope.training.starting import check_freeze, start_learners
+from algoscope.training.stretches import Group, Material, Progress, Stretches
 
 _STRETCH = 250
 """Most steps that the device takes on its own."""
@@ -109,7 +100,7 @@ def resume(
         trained = _restore(config, plans, checkpoint)
         trained = _train(run, config, plans, placement, trained, checkpoint_seconds, report)
         _save(run, trained)
-        best = _placed(trained.learners.best, placement.mesh)
+        best = _placed(trained.learners.best, placement)
         results = evaluate(config, plans, best, placement.mesh, placement.at_once)
         results |= {
             "best_step": np.asarray(trained.learners.best_step).tolist(),
@@ -140,68 +131,66 @@ def _train(
     report: Callable[[Report], None],
 ) -> _Trained:
     mesh = placement.mesh
-    length = min(_STRETCH, config.steps)
+    everywhere = NamedSharding(mesh, PartitionSpec())
     in_generation = steps_per_generation(config)
-    seeds = jnp.asarray(config.all_seeds, jnp.uint32)
     validation = tuple(compact(validation_batch(config, plan.task)) for plan in plans)
-    validation = jax.device_put(validation, NamedSharding(mesh, PartitionSpec()))
+    validation = jax.device_put(validation, everywhere)
     clock = Clock(config.steps)
-    pace = Pace(length, checkpoint_seconds)
-    step, learners, metrics = trained.step, _placed(trained.learners, mesh), trained.metrics
+    pace = Pace(min(_STRETCH, config.steps), checkpoint_seconds)
+    step, metrics = trained.step, trained.metrics
+    groups = groups_of(config, placement, trained.learners)
+    stretches = Stretches(config, plans, placement)
     saved = time.monotonic()
-    number, generation = -1, None
+    material = None
     with ThreadPoolExecutor(1) as executor, asked_to_stop() as asked:
         draw = functools.partial(draw_generation, config, plans, seeds=config.all_seeds)
         coming = executor.submit(draw, number=step // in_generation)
         while step < config.steps:
-            if step // in_generation != number:
+            if material is None or step >= material.first + in_generation:
                 number = step // in_generation
                 generation = coming.result()
-                pools = jax.device_put(generation.pools, NamedSharding(mesh, PartitionSpec()))
-                branches = tuple(jnp.asarray(s.branch) for s in generation.schedules)
-                batches = tuple(s.batch for s in generation.schedules)
-                batches = _placed(batches, mesh)
+                pools = jax.device_put(generation.pools, everywhere)
+                material = Material(generation, pools, validation, number * in_generation)
                 if (number + 1) * in_generation < config.steps:
                     coming = executor.submit(draw, number=number + 1)
-            assert generation is not None
-            stop = min(step + pace.steps, (number + 1) * in_generation, config.steps)
-            data = Data(
-                pools,
-                branches,
-                validation,
-                *map(jnp.int32, (step, stop, number * in_generation)),
-            )
-            # Other seeds need no other program.
-            program = Program(dataclasses.replace(config, first_seed=0), generation.plans, length)
+                stretches.compile(material, groups[0])
+            stop = min(step + pace.steps, material.first + in_generation, config.steps)
             begun = time.monotonic()
+            progress = []
             with _memory_explained(run, placement.at_once):
-                learners, progress = advance_all(
-                    program, mesh, placement.at_once, learners, seeds, batches, data
-                )
-                metrics = _extended(metrics, progress, step, stop)
+                for number, group in enumerate(groups):
+                    groups[number], of_group = stretches.take(material, group, step, stop)
+                    progress.append(of_group)
+            metrics = _extended(metrics, progress)
             pace.took(stop - step, time.monotonic() - begun)
             step = stop
             report(clock.report(step, metrics))
             if asked.is_set() or time.monotonic() - saved >= checkpoint_seconds:
-                _save(run, _Trained(step, learners, metrics))
+                _save(run, _Trained(step, _together(groups), metrics))
                 saved = time.monotonic()
             if asked.is_set() and step < config.steps:
                 raise Stopped(
                     f"stopped at step {step} of {config.steps}; go on with "
                     f"`algoscope train --resume {run.path}`"
                 )
-    return _Trained(step, learners, metrics)
+    return _Trained(step, _together(groups), metrics)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=(3,))
-def advance_all(program: Program, mesh: Mesh, at_once: int, learners, seeds, batches, data: Data):
-    return over_seeds(
-        lambda own, shared: advance(program, own[0], own[1], own[2], shared),
-        (learners, seeds, batches),
-        data,
-        mesh,
-        at_once,
-    )
+def groups_of(config: TrainingConfig, placement: Placement, learners: Learner) -> list[Group]:
+    size = placement.at_once * placement.mesh.size
+    seeds = np.asarray(config.all_seeds, np.uint32)
+
+    def group(rows: slice) -> Group:
+        own = jax.tree.map(lambda of_all: of_all[rows], (learners, seeds))
+        return Group(*_placed(own, placement), rows=rows)
+
+    return [group(slice(start, start + size)) for start in range(0, len(seeds), size)]
+
+
+def _together(groups: list[Group]) -> Learner:
+    """The learners of all groups, on the host."""
+    each = [group.learners for group in groups]
+    return jax.tree.map(lambda *parts: np.concatenate([np.asarray(p) for p in parts]), *each)
 
 
 @contextlib.contextmanager
@@ -222,22 +211,22 @@ def _no_metrics(config: TrainingConfig) -> Metrics:
     return Metrics(empty, np.zeros(0, np.int32), empty)
 
 
-def _extended(metrics: Metrics, progress: Any, start: int, stop: int) -> Metrics:
-    """With what a stretch showed: progress [seed, step, task]."""
-    loss, validation = (
-        np.swapaxes(np.asarray(a), 0, 1)[: stop - start]
-        for a in (progress.loss, progress.validated)
+def _extended(metrics: Metrics, progress: list[Progress]) -> Metrics:
+    """With what a stretch showed of all groups."""
+    loss, scores = (
+        np.concatenate([getattr(of_group, name) for of_group in progress], 1)
+        for name in ("loss", "scores")
     )
-    validated = np.asarray(progress.is_validated)[0, : stop - start]
-    steps = np.arange(start, stop, dtype=np.int32)[validated]
     return Metrics(
         np.concatenate([metrics.loss, loss]),
-        np.concatenate([metrics.validation_steps, steps]),
-        np.concatenate([metrics.validation, validation[validated]]),
+        np.concatenate([metrics.validation_steps, progress[0].validated]),
+        np.concatenate([metrics.validation, scores]),
     )
 
 
-def _placed(tree: Any, mesh: Mesh) -> Any:
+def _placed(tree: Any, placement: Placement) -> Any:
+    """Spread over the devices."""
+    mesh = placement.mesh
     return jax.device_put(tree, NamedSharding(mesh, PartitionSpec(mesh.axis_names[0])))
 
 

@@ -16,7 +16,7 @@ from algoscope.networks import ConfigError
 from algoscope.training.config import TrainingConfig
 from algoscope.training.pool import TaskPlan
 
-_ARRAYS = 60
+_ARRAYS = 24
 _PART_OF_MEMORY = 0.5
 _NUMBER_BYTES = 4
 

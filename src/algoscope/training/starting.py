@@ -23,8 +23,8 @@ def start_learners(
         weights = same_for_all(layout.pack(model_of({plans[0].task: given})), config.seeds)
     else:
         begin = functools.partial(start_model, dict(layout.features), config.network)
-        each = [layout.pack(begin(jax.random.key(seed))) for seed in config.all_seeds]
-        weights = jax.tree.map(lambda *vectors: jnp.stack(vectors), *each)
+        seeds = jnp.asarray(config.all_seeds, jnp.uint32)
+        weights = jax.jit(jax.vmap(lambda seed: layout.pack(begin(jax.random.key(seed)))))(seeds)
     return jax.vmap(start_learner)(weights)
 
 

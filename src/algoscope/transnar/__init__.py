@@ -14,9 +14,10 @@ from collections.abc import Sequence
 
 from algoscope.transnar import scores
 from algoscope.transnar.asking import Answer, ask
+from algoscope.transnar.cells import draw_all
 from algoscope.transnar.config import PAPER, TowerConfig, TransnarConfig
 from algoscope.transnar.generation import ContextError, generate
-from algoscope.transnar.loop import Progress, Trained, load, resume, stages_of, train
+from algoscope.transnar.loop import Progress, Trained, load, resume, train, view_of
 from algoscope.transnar.reasoner import of_run as reasoner_of
 from algoscope.transnar.reasoner import think
 
@@ -41,9 +42,9 @@ __all__ = [
 
 def evaluate(trained: Trained, sizes: Sequence[int], problems: int) -> scores.Scores:
     """What a tower's answers are worth, by task and size."""
-    cells = scores.test_cells(trained.config, sizes, problems)
+    cells = draw_all(scores.held_out_orders(trained.config, sizes, problems))
     thoughts = None
     if trained.reasoner is not None:
-        thoughts = think(trained.reasoner, cells, stages_of(trained.config))
+        thoughts = think(trained.reasoner, cells, view_of(trained.config))
     answers = scores.tower_answers(trained.tower, cells, thoughts, seed=trained.config.seed)
     return scores.scores_of(cells, answers)

@@ -10,7 +10,7 @@ from algoscope.tasks.text import Example, PromptError, Reading, Scores
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.cells import cell_of
 from algoscope.transnar.generation import check_room, generate
-from algoscope.transnar.loop import Trained, stages_of
+from algoscope.transnar.loop import Trained, view_of
 from algoscope.transnar.pool import graph_of
 from algoscope.transnar.tokenizer import tokenizer
 
@@ -59,7 +59,7 @@ def ask(trained: Trained, prompt: str, seed: int = 0) -> Answer:
     graph = None
     if trained.reasoner is not None:
         cell = cell_of(batch, problem.nodes)
-        [thought] = reasoners.think(trained.reasoner, [cell], stages_of(trained.config))
+        [thought] = reasoners.think(trained.reasoner, [cell], view_of(trained.config))
         graph = graph_of(thought, np.arange(1), cell.nodes)
     room = len(tokenizer().encode(right)) + _SPARE
     [written] = generate(trained.tower, [tokens], room, graph, key=key)

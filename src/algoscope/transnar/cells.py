@@ -13,6 +13,7 @@ import numpy as np
 
 from algoscope import tasks
 from algoscope.tasks import Batch, text
+from algoscope.tasks.sampling import trace_problems
 from algoscope.tasks.text import Example
 from algoscope.transnar.tokenizer import PAD, tokenizer
 
@@ -68,6 +69,8 @@ class Order(NamedTuple):
     seed: int
     purpose: int = TRAINING
     decimals: int = 3
+    reread: bool = False
+    """Whether the cell is then made anew from its prompts alone."""
 
 
 def draw(order: Order) -> Cell:
@@ -76,7 +79,15 @@ def draw(order: Order) -> Cell:
     batch = tasks.sample(
         order.task, order.size, order.count, seed, truncate_decimals=order.decimals
     )
-    return cell_of(batch, order.size)
+    cell = cell_of(batch, order.size)
+    return reread(cell) if order.reread else cell
+
+
+def reread(cell: Cell) -> Cell:
+    """The cell made anew from its prompts alone."""
+    problems = [text.parse(example.prompt) for example in cell.examples()]
+    registers = [problem.registers for problem in problems]
+    return cell_of(trace_problems(problems[0].task, problems[0].nodes, registers), cell.size)
 
 
 def cell_of(batch: Batch, size: int) -> Cell:
@@ -124,3 +135,20 @@ def draw_all(orders: Sequence[Order]) -> list[Cell]:
 
 def _draw_each(orders: Sequence[Order]) -> list[Cell]:
     return [draw(order) for order in orders]
+
+
+def first(cell: Cell, count: int) -> Cell:
+    """The first problems of a cell."""
+
+    def cut(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name: array[:count] for name, array in arrays.items()}
+
+    return cell._replace(
+        tokens=cell.tokens[:count],
+        prompt_lengths=cell.prompt_lengths[:count],
+        lengths=cell.lengths[:count],
+        inputs=cut(cell.inputs),
+        hints=cut(cell.hints),
+        outputs=cut(cell.outputs),
+        steps=cell.steps[:count],
+    )

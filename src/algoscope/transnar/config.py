@@ -58,6 +58,8 @@ class TransnarConfig:
     reasoner_trained: bool = True
     """Whether the reasoner has the weights that it was given, or random ones (are its embeddings
     needed, or just more weights?)."""
+    reads_inputs: bool = True
+    """Whether the states that a tower reads hold the encoded inputs, or hidden states alone."""
     trains_reasoner: tuple[str, ...] = ()
     """Beginnings of the names of the reasoner's weights that learn too, such as "processor" or
     "encoders.A"; all others are frozen."""
@@ -118,7 +120,10 @@ def check(config: TransnarConfig) -> None:
             for size in config.sizes
             if not isinstance(size, int) or size < smallest
         ]
-    if config.tower.reads == "nothing" and (config.trains_reasoner or not config.reasoner_trained):
+    if config.trains_reasoner and not config.reads_inputs:
+        faults.append("reads_inputs: got false with trains_reasoner, needed a frozen reasoner")
+    of_reasoner = config.trains_reasoner or not (config.reasoner_trained and config.reads_inputs)
+    if config.tower.reads == "nothing" and of_reasoner:
         faults.append(
             'tower.reads: got "nothing" with options of the reasoner, needed "final" or "stepwise"'
         )

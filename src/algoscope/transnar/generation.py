@@ -21,9 +21,9 @@ from algoscope.transnar.tower import (
     Tower,
     cast,
     layer,
-    observe,
     positions_of,
     rotary_of,
+    through,
     unembed,
 )
 
@@ -86,11 +86,13 @@ def _generate(
 ) -> Int[Array, "batch room"]:
     count, length = tokens.shape
     positions = positions_of(tower.config, key, count, length + room)
-    predicted, seen = observe(tower, tokens, positions[:, :length], graph)
+    states, seen = through(
+        tower, tokens, positions[:, :length], graph, lambda seen: Cache(seen.keys, seen.values)
+    )
     grow = [(0, 0), (0, 0), (0, room), (0, 0), (0, 0)]
     cache = Cache(jnp.pad(seen.keys, grow), jnp.pad(seen.values, grow))
-    last = jnp.take_along_axis(predicted, (lengths - 1)[:, None, None], 1)[:, 0]
     small = cast(tower)
+    last = unembed(small, jnp.take_along_axis(states, (lengths - 1)[:, None, None], 1)[:, 0])
     memories = _memories(small, graph)
     rows = jnp.arange(count)
     end = tokenizer().end

@@ -11,7 +11,7 @@ import functools
 import os
 import pathlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ from algoscope.training import Stopped
 from algoscope.training.model import Model
 from algoscope.training.pacing import asked_to_stop
 from algoscope.transnar import reasoner as reasoners
+from algoscope.transnar.cells import Cell, draw_all
 from algoscope.transnar.config import TransnarConfig, check, config_from_json
 from algoscope.transnar.learning import Learner, Weights, advance, program_of, start_learner
 from algoscope.transnar.pool import (
@@ -37,14 +38,17 @@ from algoscope.transnar.pool import (
     make_buckets,
     make_live_buckets,
     order_of,
-    training_cells,
+    training_orders,
 )
+from algoscope.transnar.reasoner import View
 from algoscope.transnar.tower import Tower, build, positions_of
 
 KIND = "transnar"
 CHECKPOINT_SECONDS = 60.0
 _RECENT = 20
 """Steps over which a reported loss is averaged."""
+_AHEAD = 16
+"""Steps that the device may be behind the host, which should hear when it is asked to stop."""
 _UNTRAINED_SEED = 1_000
 """What a seed is moved by for a reasoner with random weights."""
 
@@ -56,23 +60,37 @@ class Progress(NamedTuple):
     """Mean over the last few steps."""
 
 
+class Looks(NamedTuple):
+    """Looks at a tower on its way."""
+
+    steps: tuple[int, ...]
+    """After which steps."""
+    look: Callable[[int, Tower], None]
+
+
+NO_LOOKS = Looks((), lambda step, tower: None)
+
+
 Pool = Mapping[Shape, Bucket]
 
 
-def prepare(config: TransnarConfig, reasoner: Model | None) -> Pool:
+def prepare(
+    config: TransnarConfig, reasoner: Model | None, cells: Sequence[Cell] | None = None
+) -> Pool:
     """All that a tower learns from, on the device; the same for towers with the same data and
-    reasoner."""
-    cells = training_cells(config)
+    reasoner. `cells` are those of `training_orders`, drawn here if they are not given."""
+    cells = draw_all(training_orders(config)) if cells is None else cells
     check_context(cells, config.tower.context)
     if reasoner is None or config.tower.reads == "nothing":
         return make_buckets(cells)
     if config.trains_reasoner:
         return make_live_buckets(cells, reasoner)
-    return make_buckets(cells, reasoners.think(reasoner, cells, stages_of(config)))
+    return make_buckets(cells, reasoner, view_of(config))
 
 
-def stages_of(config: TransnarConfig) -> int | None:
-    return config.tower.layers if config.tower.reads == "stepwise" else None
+def view_of(config: TransnarConfig) -> View:
+    stages = config.tower.layers if config.tower.reads == "stepwise" else None
+    return View(stages, config.reads_inputs)
 
 
 def reasoner_for(config: TransnarConfig, given: Model | None) -> Model | None:
@@ -102,6 +120,7 @@ def train(
     pool: Pool | None = None,
     force: bool = False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    looks: Looks = NO_LOOKS,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Run:
     """Trains a tower into a new run folder. `pool` is what `prepare` gave for this data and
@@ -115,7 +134,9 @@ def train(
         if own is not None:
             reasoners.save(own, run.path / "reasoner")
         _save(run, learner, np.zeros(0, np.float32))
-    return resume(path, pool=pool, checkpoint_seconds=checkpoint_seconds, report=report)
+    return resume(
+        path, pool=pool, checkpoint_seconds=checkpoint_seconds, looks=looks, report=report
+    )
 
 
 def resume(
@@ -123,6 +144,7 @@ def resume(
     *,
     pool: Pool | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    looks: Looks = NO_LOOKS,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Run:
     """Goes on with a run that was stopped, to the same end."""
@@ -138,7 +160,9 @@ def resume(
         learner = _restored(config, reasoner, checkpoint.arrays)
         pool = prepare(config, reasoner) if pool is None else pool
         begun, worked = time.monotonic(), time.process_time()
-        learner, losses = _train(run, config, pool, learner, losses, checkpoint_seconds, report)
+        learner, losses = _train(
+            run, config, pool, learner, losses, checkpoint_seconds, looks, report
+        )
         write_arrays(run.path / "weights.safetensors", _named(learner.weights.tower))
         write_arrays(run.path / "metrics.safetensors", {"loss": losses})
         if learner.weights.reasoner is not None:
@@ -220,6 +244,7 @@ def _train(
     learner: Learner,
     losses: np.ndarray,
     checkpoint_seconds: float,
+    looks: Looks,
     report: Callable[[Progress], None],
 ) -> tuple[Learner, np.ndarray]:
     key = jax.random.key(config.seed)
@@ -237,6 +262,10 @@ def _train(
             learner, loss = programs[shape](learner, pool[shape], jnp.asarray(chosen), positions)
             recent.append(loss)
             step += 1
+            if len(recent) > _AHEAD:
+                recent[-_AHEAD].block_until_ready()
+            if step in looks.steps:
+                looks.look(step, learner.weights.tower)
             now = time.monotonic()
             stopping = asked.is_set() and step < config.steps
             if stopping or now - saved >= checkpoint_seconds or now - reported >= 1.0:

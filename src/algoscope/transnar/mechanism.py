@@ -163,7 +163,7 @@ def without(tower: Tower, stream: str) -> Tower:
 
 def of_another_problem(thoughts: Sequence[Thought]) -> list[Thought]:
     """The reasoner's states on another problem of the same cell."""
-    return [Thought(jnp.roll(t.nodes, 1, 1), jnp.roll(t.edges, 1, 1), t.outputs) for t in thoughts]
+    return [Thought(np.roll(t.nodes, 1, 1), np.roll(t.edges, 1, 1), t.outputs) for t in thoughts]
 
 
 def ablations(

@@ -1,10 +1,11 @@
 """The pool: all problems of a training on the device, in a few shapes.
 
-A *bucket* holds problems whose texts and graphs are padded to one shape. Batches are drawn from one
+A *bucket* holds cells whose texts and graphs are padded to one shape. Batches are drawn from one
 bucket each, and their order is a function of the seed, so a base Transformer and a hybrid with the
 same seed see the same problems at the same steps.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,15 +16,25 @@ from jaxtyping import Array, Int
 
 from algoscope.networks.network import BatchArrays
 from algoscope.training.model import Model
-from algoscope.transnar.cells import TRAINING, Cell, Order, draw_all
+from algoscope.transnar.cells import TRAINING, Cell, Order
 from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.reading import Graph
-from algoscope.transnar.reasoner import Thought, arrays_of, longest
+from algoscope.transnar.reasoner import (
+    WHOLE,
+    Thought,
+    View,
+    arrays_of,
+    compile_for,
+    longest,
+    padded_nodes,
+    parts_of,
+    widths_of,
+)
 from algoscope.transnar.tokenizer import PAD
+from algoscope.transnar.tower import compute_dtype
 
 _LENGTHS = (32, 64, 128, 256, 384, 512, 1024, 2048, 4096, 8192)
 _ANSWERS = (48, 192, 1024, 8192)
-_NODES = (8, 16, 32, 64)
 
 
 class Shape(NamedTuple):
@@ -50,22 +61,16 @@ class Bucket(NamedTuple):
         return len(self.lengths)
 
 
-def training_cells(config: TransnarConfig) -> list[Cell]:
-    return draw_all(
-        [
-            Order(task, size, config.samples, config.data_seed, TRAINING, config.decimals)
-            for task in config.tasks
-            for size in config.sizes
-        ]
-    )
+def training_orders(config: TransnarConfig) -> list[Order]:
+    return [
+        Order(task, size, config.samples, config.data_seed, TRAINING, config.decimals)
+        for task in config.tasks
+        for size in config.sizes
+    ]
 
 
 def padded_length(tokens: int) -> int:
     return next(length for length in _LENGTHS if length >= tokens)
-
-
-def padded_nodes(nodes: int) -> int:
-    return next(n for n in _NODES if n >= nodes)
 
 
 def _longest_answer(cell: Cell) -> int:
@@ -83,76 +88,88 @@ def check_context(cells: Sequence[Cell], context: int) -> None:
 
 
 def make_buckets(
-    cells: Sequence[Cell], thoughts: Sequence[Thought] | None = None
+    cells: Sequence[Cell], reasoner: Model | None = None, view: View = WHOLE
 ) -> dict[Shape, Bucket]:
-    """The problems of all cells by shape, in an order that depends on the cells alone."""
-    members: dict[Shape, list[tuple[int, np.ndarray]]] = {}
-    for number, cell in enumerate(cells):
-        lengths = np.array([padded_length(int(length)) for length in cell.lengths])
-        for length in np.unique(lengths):
-            shape = Shape(int(length), padded_nodes(cell.nodes), _longest_answer(cell))
-            members.setdefault(shape, []).append((number, np.flatnonzero(lengths == length)))
-    return {shape: _bucket(shape, members[shape], cells, thoughts) for shape in sorted(members)}
+    """The problems of all cells by shape, in an order that depends on the cells alone; with what
+    the reasoner makes of them, if there is one."""
+    members: dict[Shape, list[Cell]] = {}
+    for cell in cells:
+        members.setdefault(_shape(cell), []).append(cell)
+    if reasoner is not None:
+        compile_for(reasoner, cells, view)
+    return {shape: _bucket(shape, members[shape], reasoner, view) for shape in sorted(members)}
+
+
+def _shape(cell: Cell) -> Shape:
+    longest = padded_length(int(cell.lengths.max()))
+    return Shape(longest, padded_nodes(cell.nodes), _longest_answer(cell))
 
 
 def make_live_buckets(cells: Sequence[Cell], reasoner: Model) -> dict[Shape, Bucket]:
     """A bucket for each cell, with problems instead of states."""
     buckets = {}
     for cell in cells:
-        shape = Shape(
-            padded_length(int(cell.lengths.max())),
-            cell.nodes,
-            _longest_answer(cell),
-            cell.task,
-            longest(cell),
-        )
+        shape = _shape(cell)._replace(nodes=cell.nodes, task=cell.task, time=longest(cell))
         arrays = jax.tree.map(jnp.asarray, arrays_of(reasoner.network(cell.task), cell))
-        everything = [(0, np.arange(cell.samples))]
-        buckets[shape] = _bucket(shape, everything, [cell], None)._replace(problems=arrays)
+        buckets[shape] = _bucket(shape, [cell])._replace(problems=arrays)
     return buckets
 
 
-def _bucket(shape: Shape, members, cells: Sequence[Cell], thoughts) -> Bucket:
+def _bucket(
+    shape: Shape, cells: Sequence[Cell], reasoner: Model | None = None, view: View = WHOLE
+) -> Bucket:
     tokens = [
-        _fill(cells[number].tokens[chosen, : shape.tokens], shape.tokens)
-        for number, chosen in members
+        np.pad(cell.tokens, [(0, 0), (0, shape.tokens - cell.tokens.shape[1])], constant_values=PAD)
+        for cell in cells
     ]
-    prompt_lengths, lengths = (
-        np.concatenate([getattr(cells[number], name)[chosen] for number, chosen in members])
-        for name in ("prompt_lengths", "lengths")
-    )
-    graph = None
-    if thoughts is not None:
-        graph = join_graphs([graph_of(thoughts[n], chosen, shape.nodes) for n, chosen in members])
     return Bucket(
         jnp.asarray(np.concatenate(tokens)),
-        jnp.asarray(prompt_lengths),
-        jnp.asarray(lengths),
-        graph,
+        jnp.asarray(np.concatenate([cell.prompt_lengths for cell in cells])),
+        jnp.asarray(np.concatenate([cell.lengths for cell in cells])),
+        None if reasoner is None else _graph(shape, cells, reasoner, view),
     )
 
 
-def _fill(tokens: np.ndarray, length: int) -> np.ndarray:
-    return np.pad(tokens, [(0, 0), (0, length - tokens.shape[1])], constant_values=PAD)
+def _graph(shape: Shape, cells: Sequence[Cell], reasoner: Model, view: View) -> Graph:
+    """The states on all problems of the cells. They are the most of the memory that a training
+    takes, so each part goes to its place as soon as it is there."""
+    samples, n = sum(cell.samples for cell in cells), shape.nodes
+    widths, stages = widths_of(reasoner), view.stages or 1
+    nodes = jnp.zeros((stages, samples, n, widths.node), compute_dtype())
+    edges = jnp.zeros((stages, samples, n, n, widths.edge), compute_dtype())
+    mask = np.zeros((samples, n), bool)
+    first = 0
+    for cell in cells:
+        for part in parts_of(reasoner, cell, view):
+            place = np.int32(first + part.start)
+            nodes, edges = _put(nodes, edges, part.nodes, part.edges, place)
+        mask[first : first + cell.samples, : cell.nodes] = True
+        first += cell.samples
+    return Graph(nodes, edges, jnp.asarray(mask))
+
+
+@functools.partial(jax.jit, donate_argnums=(0, 1))
+def _put(nodes, edges, some_nodes, some_edges, place):
+    put = functools.partial(jax.lax.dynamic_update_slice_in_dim, start_index=place, axis=1)
+    return put(nodes, some_nodes), put(edges, some_edges)
 
 
 def graph_of(thought: Thought, chosen: np.ndarray, nodes: int) -> Graph:
     """The states on the chosen problems, padded to so many nodes."""
     n = thought.nodes.shape[2]
     more = (0, nodes - n)
-    chosen_nodes, chosen_edges = thought.nodes[:, chosen], thought.edges[:, chosen]
     return Graph(
-        jnp.pad(chosen_nodes, [(0, 0), (0, 0), more, (0, 0)]),
-        jnp.pad(chosen_edges, [(0, 0), (0, 0), more, more, (0, 0)]),
-        jnp.broadcast_to(jnp.arange(nodes) < n, (len(chosen), nodes)),
+        np.pad(thought.nodes[:, chosen], [(0, 0), (0, 0), more, (0, 0)]),
+        np.pad(thought.edges[:, chosen], [(0, 0), (0, 0), more, more, (0, 0)]),
+        np.broadcast_to(np.arange(nodes) < n, (len(chosen), nodes)),
     )
 
 
 def join_graphs(graphs: Sequence[Graph]) -> Graph:
     return Graph(
-        jnp.concatenate([g.nodes for g in graphs], 1),
-        jnp.concatenate([g.edges for g in graphs], 1),
-        jnp.concatenate([g.mask for g in graphs]),
+        np.concatenate([g.nodes for g in graphs], 1),
+        np.concatenate([g.edges for g in graphs], 1),
+        np.concatenate([g.mask for g in graphs]),
     )
 
 
@@ -174,6 +191,8 @@ class Batch(NamedTuple):
 def order_of(counts: dict[Shape, int], batch: int, seed: int) -> Iterator[Batch]:
     """Batches without end, epoch after epoch; what is left over at the end of a bucket waits for
     the next epoch's shuffle. A bucket smaller than a batch is one batch."""
+    if not sum(counts.values()):
+        raise ValueError("counts: got no problems, needed some to learn from")
     epoch = 0
     while True:
         random = np.random.default_rng([seed, epoch])

@@ -11,43 +11,58 @@ import dataclasses
 import functools
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from algoscope import networks
 from algoscope.networks import Network
 from algoscope.networks.kinds import KINDS
 from algoscope.networks.network import BatchArrays, trajectories_of
-from algoscope.networks.pairs import Edges
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch, Kind, Stage, text
 from algoscope.tasks.transforms import with_predecessors_as_inputs
 from algoscope.training.learning import expand
 from algoscope.training.model import Model, model_of, start_model
-from algoscope.training.pool import compact
+from algoscope.training.pool import Problems, compact
 from algoscope.transnar.cells import Cell
 from algoscope.transnar.reading import Widths
 from algoscope.transnar.tower import compute_dtype
 
 _AT_ONCE = {"cpu": 64}
-_AT_ONCE_ELSEWHERE = 512
-"""Problems on which a reasoner runs side by side."""
+_AT_ONCE_ELSEWHERE = 100
+"""Problems on which a reasoner runs side by side: as many as a test has of a task and size, so that
+test and training share programs."""
+_NODES = (8, 16, 32, 64, 128, 256)
+_STEPS = 8
+"""Times of cells are padded to multiples of this."""
 _MASKED = -1
 
 
 class Thought(NamedTuple):
-    """What the reasoner made of the problems of a cell."""
+    """What the reasoner made of the problems of a cell, on the host."""
 
-    nodes: Float[Array, "stages sample n node_width"]
-    edges: Float[Array, "stages sample n n edge_width"]
+    nodes: Float[np.ndarray, "stages sample n node_width"]
+    edges: Float[np.ndarray, "stages sample n n edge_width"]
     outputs: dict[str, np.ndarray]
     """Its own answers, in the form of `Batch.outputs`."""
+
+
+class View(NamedTuple):
+    """What of a reasoner's states a tower is shown."""
+
+    stages: int | None = None
+    """None for those after the last step, else those after 1, 2, …, `stages` steps."""
+    inputs: bool = True
+    """Whether the encoded inputs are among them, or zeros in their place."""
+
+
+WHOLE = View()
 
 
 def of_run(run: Run, seed: int | None = None) -> Model:
@@ -88,40 +103,80 @@ def widths_of(reasoner: Model) -> Widths:
 
 
 def think(
-    reasoner: Model, cells: Sequence[Cell], stages: int | None = None, own_steps: bool = True
+    reasoner: Model, cells: Sequence[Cell], view: View = WHOLE, own_steps: bool = True
 ) -> list[Thought]:
-    """The reasoner on the problems of each cell.
+    """The reasoner on the problems of each cell. Without `own_steps` each problem gets as many
+    steps as the longest of its cell, so that nothing of the algorithm's run is given away but its
+    first step."""
+    compile_for(reasoner, cells, view)
+    return [_thought(cell, list(parts_of(reasoner, cell, view, own_steps))) for cell in cells]
 
-    With `stages`, states are those after 1, 2, …, `stages` steps instead of the final ones. Without
-    `own_steps` each problem gets as many steps as the longest of its cell, so that nothing of the
-    algorithm's run is given away but its first step.
-    """
+
+class Part(NamedTuple):
+    """The reasoner on some problems of a cell, those from `start` on, on the device."""
+
+    start: int
+    nodes: Float[Array, "stages some n node_width"]
+    edges: Float[Array, "stages some n n edge_width"]
+    outputs: dict[str, Array]
+
+
+def parts_of(
+    reasoner: Model, cell: Cell, view: View = WHOLE, own_steps: bool = True
+) -> Iterator[Part]:
+    """The reasoner on a cell, part by part, all of one size: the last one overlaps the one before.
+    States are padded to `padded_nodes`."""
+    network = reasoner.network(cell.task)
+    problems = _problems(network, cell, own_steps)
+    at_once, shown = _at_once(cell), np.bool_(view.inputs)
+    for start in range(0, cell.samples, at_once):
+        start = min(start, cell.samples - at_once)
+        some = jax.tree.map(lambda array, start=start: array[start : start + at_once], problems)
+        yield Part(start, *_states(network, some, shown, padded_time(cell), view.stages))
+
+
+def compile_for(reasoner: Model, cells: Sequence[Cell], view: View = WHOLE) -> None:
+    """Compiles all that `think` needs for these cells, in threads side by side; any reasoner of the
+    same form will do."""
     missing = sorted({cell.task for cell in cells} - set(reasoner.parts))
     if missing:
         raise ValueError(
             f"reasoner: got one for {', '.join(reasoner.parts)}, needed one for "
             f"{', '.join(missing)} too"
         )
-    one = functools.partial(_think_cell, reasoner, stages=stages, own_steps=own_steps)
-    # Each cell has a shape of its own, and threads compile side by side.
+
+    def shape(cell: Cell) -> tuple:
+        return cell.task, cell.nodes, padded_time(cell), _at_once(cell)
+
+    def one(cell: Cell) -> None:
+        jax.block_until_ready(next(parts_of(reasoner, cell, view)))
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(one, cells))
+        list(pool.map(one, {shape(cell): cell for cell in cells}.values()))
 
 
-def _think_cell(reasoner: Model, cell: Cell, *, stages: int | None, own_steps: bool) -> Thought:
-    network = reasoner.network(cell.task)
-    arrays = arrays_of(network, cell, own_steps)
-    time = longest(cell)
-    at_once = min(cell.samples, _AT_ONCE.get(jax.default_backend(), _AT_ONCE_ELSEWHERE))
-    parts = []
-    for start in range(0, cell.samples, at_once):
-        # The last part is filled up, so that all have one shape.
-        chosen = np.arange(start, start + at_once) % cell.samples
-        some = jax.tree.map(lambda array, chosen=chosen: array[chosen], arrays)
-        parts.append(_states(network, some, time, stages))
-    nodes, edges, outputs = jax.tree.map(lambda *a: jnp.concatenate(a), *parts)
-    nodes, edges = (jnp.moveaxis(a[: cell.samples], 1, 0) for a in (nodes, edges))
-    return Thought(nodes, edges, {k: np.asarray(v)[: cell.samples] for k, v in outputs.items()})
+def _at_once(cell: Cell) -> int:
+    return min(cell.samples, _AT_ONCE.get(jax.default_backend(), _AT_ONCE_ELSEWHERE))
+
+
+def _thought(cell: Cell, parts: Sequence[Part]) -> Thought:
+    samples, n = cell.samples, cell.nodes
+
+    def joined(arrays: Sequence[Array], axis: int) -> np.ndarray:
+        found = [np.asarray(array) for array in arrays]
+        shape = list(found[0].shape)
+        shape[axis] = samples
+        whole = np.empty(shape, found[0].dtype)
+        for part, array in zip(parts, found, strict=True):
+            place = (slice(None),) * axis + (slice(part.start, part.start + array.shape[axis]),)
+            whole[place] = array
+        return whole
+
+    return Thought(
+        joined([part.nodes for part in parts], 1)[:, :, :n],
+        joined([part.edges for part in parts], 1)[:, :, :n, :n],
+        {name: joined([part.outputs[name] for part in parts], 0) for name in parts[0].outputs},
+    )
 
 
 def longest(cell: Cell) -> int:
@@ -129,19 +184,32 @@ def longest(cell: Cell) -> int:
     return max(2, int(cell.steps.max()))
 
 
-def arrays_of(network: Network, cell: Cell, own_steps: bool = True) -> BatchArrays:
-    """The problems as the network takes them; of the hints only the first step is there."""
+def padded_time(cell: Cell) -> int:
+    """To how many steps time is padded, so that cells share programs."""
+    return -(-longest(cell) // _STEPS) * _STEPS
+
+
+def _problems(network: Network, cell: Cell, own_steps: bool = True) -> Problems:
+    """The problems in small types, on the host; of the hints only the first step is there."""
     batch = cell.batch
     if any(f.name == "pred" and f.stage is Stage.INPUT for f in network.features):
         batch = with_predecessors_as_inputs(batch)
     if not own_steps:
         batch = dataclasses.replace(batch, lengths=np.full(len(batch), longest(cell)))
-    return expand(network, compact(batch))
+    return compact(batch)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
-def _states(network: Network, arrays: BatchArrays, time: int, stages: int | None):
-    """nodes [sample, stage, n, width], edges [sample, stage, n, n, width], outputs by name."""
+def arrays_of(network: Network, cell: Cell) -> BatchArrays:
+    """The problems as the network takes them."""
+    return expand(network, _problems(network, cell))
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _states(
+    network: Network, problems: Problems, inputs: Bool[Array, ""], time: int, stages: int | None
+):
+    """nodes [stage, sample, n, width], edges [stage, sample, n, n, width], outputs by name."""
+    arrays = expand(network, problems)
     final = states_in(network, arrays, time)
     kept = [final]
     if stages is not None:
@@ -149,9 +217,24 @@ def _states(network: Network, arrays: BatchArrays, time: int, stages: int | None
             states_in(network, arrays._replace(lengths=jnp.minimum(arrays.lengths, t)), t)
             for t in range(2, stages + 2)
         ]
-    nodes = jnp.stack([states.nodes for states in kept], 1).astype(compute_dtype())
-    edges = jnp.stack([states.edges for states in kept], 1).astype(compute_dtype())
-    return nodes, edges, final.outputs
+    width, n = network.config.width, final.nodes.shape[1]
+    more = (0, padded_nodes(n) - n)
+
+    def shown(states: Array, *axes: tuple[int, int]) -> Array:
+        # Encoded inputs come first, of nodes as of edges.
+        own = jnp.where(inputs, states, states.at[..., :width].set(0)).astype(compute_dtype())
+        return jnp.pad(own, [(0, 0), (0, 0), *axes, (0, 0)])
+
+    return (
+        shown(jnp.stack([states.nodes for states in kept]), more),
+        shown(jnp.stack([states.edges for states in kept]), more, more),
+        final.outputs,
+    )
+
+
+def padded_nodes(nodes: int) -> int:
+    """To how many nodes graphs are padded, so that texts about them share programs."""
+    return next(n for n in _NODES if n >= nodes)
 
 
 class _Final(NamedTuple):
@@ -169,7 +252,9 @@ def states_in(network: Network, arrays: BatchArrays, time: int) -> _Final:
     }
     run = trajectories_of(network, arrays._replace(hints=hints))
     outputs = {f.name: KINDS[f.kind].decide(run.outputs[f.name]) for f in network.at(Stage.OUTPUT)}
-    return _Final(run.states.nodes, jax.vmap(Edges.dense)(run.states.edges), outputs)
+    return _Final(
+        run.states.nodes, jax.vmap(lambda edges: edges.dense())(run.states.edges), outputs
+    )
 
 
 def answers(cell: Cell, outputs: dict[str, np.ndarray]) -> list[str]:

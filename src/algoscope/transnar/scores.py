@@ -5,29 +5,30 @@ Whoever answers, it is text that is scored (`tasks.text.score`): shape, parse, C
 
 import statistics
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from algoscope.tasks import text
-from algoscope.tasks.sampling import trace_problems
 from algoscope.training.model import Model
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.cells import TEST, Cell, Order, cell_of, draw_all
+from algoscope.transnar.cells import TEST, Cell, Order
 from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.generation import generate
-from algoscope.transnar.pool import Shape, graph_of, join_graphs, padded_length, padded_nodes
+from algoscope.transnar.pool import graph_of, join_graphs
 from algoscope.transnar.reading import Graph
-from algoscope.transnar.reasoner import Thought
+from algoscope.transnar.reasoner import Thought, padded_nodes
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower import Tower
 
-_ROOMS = (16, 48, 128, 256, 512, 1024)
+_PROMPTS = (64, 128, 512, 2048, 8192)
+_ROOMS = (48, 256, 1024, 8192)
 _SPARE = 4
 """Tokens that an answer may have beyond the right one: with more its shape is wrong anyway."""
 _AT_ONCE = {"cpu": 64}
-_AT_ONCE_ELSEWHERE = 256
+_AT_ONCE_ELSEWHERE = 512
 _TEST_SEED = 99
 
 
@@ -47,15 +48,15 @@ Scores = dict[str, dict[int, Score]]
 """By task and size."""
 
 
-def test_cells(config: TransnarConfig, sizes: Sequence[int], problems: int) -> list[Cell]:
+def held_out_orders(
+    config: TransnarConfig, sizes: Sequence[int], problems: int, reread: bool = False
+) -> list[Order]:
     """Problems that no tower learns from."""
-    return draw_all(
-        [
-            Order(task, size, problems, _TEST_SEED, TEST, config.decimals)
-            for task in config.tasks
-            for size in sizes
-        ]
-    )
+    return [
+        Order(task, size, problems, _TEST_SEED, TEST, config.decimals, reread)
+        for task in config.tasks
+        for size in sizes
+    ]
 
 
 def scores_of(cells: Sequence[Cell], answers: Sequence[Sequence[str]]) -> Scores:
@@ -80,6 +81,14 @@ class _Item(NamedTuple):
     sample: int
 
 
+class _Group(NamedTuple):
+    """What answers of one shape share."""
+
+    tokens: int
+    nodes: int
+    room: int
+
+
 def tower_answers(
     tower: Tower,
     cells: Sequence[Cell],
@@ -88,30 +97,36 @@ def tower_answers(
     seed: int = 0,
 ) -> list[list[str]]:
     """What a tower writes, greedily; `thoughts` are the reasoner's, for a hybrid."""
-    groups: dict[tuple[Shape, int], list[_Item]] = {}
+    groups: dict[_Group, list[_Item]] = {}
     for number, cell in enumerate(cells):
         longest = int((cell.lengths - cell.prompt_lengths).max()) + _SPARE
         room = next(room for room in _ROOMS if room >= longest)
-        for sample, length in enumerate(cell.prompt_lengths.tolist()):
-            shape = Shape(padded_length(length), padded_nodes(cell.nodes))
-            groups.setdefault((shape, room), []).append(_Item(number, sample))
-    at_once = _AT_ONCE.get(jax.default_backend(), _AT_ONCE_ELSEWHERE)
+        tokens = next(t for t in _PROMPTS if t >= cell.prompt_lengths.max())
+        group = groups.setdefault(_Group(tokens, padded_nodes(cell.nodes), room), [])
+        group += [_Item(number, sample) for sample in range(cell.samples)]
     answers = [[""] * cell.samples for cell in cells]
     key = jax.random.key(seed)
     decode = tokenizer().decode
-    for number, ((shape, room), items) in enumerate(sorted(groups.items())):
+
+    def answer(place: int, group: _Group, items: Sequence[_Item]) -> None:
+        at_once = _AT_ONCE.get(jax.default_backend(), _AT_ONCE_ELSEWHERE)
         for start in range(0, len(items), at_once):
             # The last batch is filled up, so that all have one shape.
             some = [items[i % len(items)] for i in range(start, start + at_once)]
-            graph = None if thoughts is None else _graph(thoughts, some, shape.nodes)
+            graph = None if thoughts is None else _graph(thoughts, some, group.nodes)
             prompts = [
                 cells[i.cell].tokens[i.sample, : cells[i.cell].prompt_lengths[i.sample]].tolist()
                 for i in some
             ]
-            own = jax.random.fold_in(jax.random.fold_in(key, number), start)
-            written = generate(tower, prompts, room, graph, key=own, length=shape.tokens)
+            own = jax.random.fold_in(jax.random.fold_in(key, place), start)
+            written = generate(tower, prompts, group.room, graph, key=own, length=group.tokens)
             for item, tokens in zip(some, written, strict=True):
                 answers[item.cell][item.sample] = decode(tokens)
+
+    # Each group has a program of its own, and threads compile side by side.
+    ordered = sorted(groups.items())
+    with ThreadPoolExecutor(len(ordered)) as executor:
+        list(executor.map(answer, range(len(ordered)), *zip(*ordered, strict=True)))
     return answers
 
 
@@ -130,25 +145,16 @@ def reasoner_answers(cells: Sequence[Cell], thoughts: Sequence[Thought]) -> list
     return [reasoners.answers(c, t.outputs) for c, t in zip(cells, thoughts, strict=True)]
 
 
-def pipeline_answers(reasoner: Model, cells: Sequence[Cell]) -> list[list[str]]:
-    """Text -> graph -> NAR: the prompt is parsed, and nobody says when to stop: the reasoner takes
-    as many steps as the longest run of the algorithm in the cell."""
-    parsed = [_parsed(cell) for cell in cells]
-    thoughts = reasoners.think(reasoner, parsed, own_steps=False)
-    return reasoner_answers(parsed, thoughts)
+def pipeline_answers(reasoner: Model, reread: Sequence[Cell]) -> list[list[str]]:
+    """Text -> graph -> NAR: cells are made of prompts, and nobody says when to stop: the reasoner
+    takes as many steps as the longest run of the algorithm in the cell."""
+    thoughts = reasoners.think(reasoner, reread, own_steps=False)
+    return reasoner_answers(reread, thoughts)
 
 
-def solver_answers(cells: Sequence[Cell]) -> list[list[str]]:
-    """Text -> problem -> reference algorithm -> text."""
-    return [[example.answer for example in _parsed(cell).examples()] for cell in cells]
-
-
-def _parsed(cell: Cell) -> Cell:
-    """The cell made anew from its prompts alone."""
-    problems = [text.parse(example.prompt) for example in cell.examples()]
-    first = problems[0]
-    batch = trace_problems(first.task, first.nodes, [p.registers for p in problems])
-    return cell_of(batch, cell.size)
+def solver_answers(reread: Sequence[Cell]) -> list[list[str]]:
+    """Text -> problem -> reference algorithm -> text: what cells made of prompts say."""
+    return [[example.answer for example in cell.examples()] for cell in reread]
 
 
 def mean_clrs(scores: Scores, sizes: Sequence[int]) -> float:

@@ -2,59 +2,54 @@
 
 Everything lies in one folder and is made once: a study that was stopped goes on where it was.
 
-    reasoner/            the run of the reasoner
-    base-0/, hybrid-0/   runs of towers
-    scores/NAME.json     of each tower and each rival
-    mechanism.json       what the first hybrid reads, and what breaks without it
-    results.json         all of it, once it is done
+    reasoner/                 the run of the reasoner
+    base-0/, hybrid-0/, …     runs of towers
+    scores/NAME.json          of each tower and each rival
+    scores/NAME-at-STEP.json  of a tower on its way, on fewer problems
+    mechanism.json            what the first hybrid reads, and what breaks without it
+    results.json              all that there is so far
+
+What matters most is made first, and whatever does not need the trained reasoner while that is still
+learning.
 """
 
 import dataclasses
 import json
 import pathlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
+import jax
 
-from algoscope import runs, training
+from algoscope import runs
 from algoscope.runs.environment import environment
-from algoscope.runs.files import read_arrays, write_bytes
+from algoscope.runs.files import write_bytes
 from algoscope.tasks import Kind, Stage
-from algoscope.tasks.table import Table
+from algoscope.tasks.streams import as_in_training
 from algoscope.training import TrainingConfig
-from algoscope.training.model import Model
+from algoscope.training.model import Model, start_model
 from algoscope.transnar import loop, mechanism
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.cells import Cell
+from algoscope.transnar.beside import Coming, Say, coming
+from algoscope.transnar.cells import Cell, draw_all, first
 from algoscope.transnar.config import TransnarConfig
-from algoscope.transnar.pool import Bucket, Shape
-from algoscope.transnar.reasoner import Thought
+from algoscope.transnar.pool import training_orders
+from algoscope.transnar.reasoner import Thought, View
 from algoscope.transnar.scores import (
     Scores,
     as_json,
-    averaged,
     from_json,
+    held_out_orders,
     mean_clrs,
     pipeline_answers,
     reasoner_answers,
     scores_of,
     solver_answers,
-    test_cells,
     tower_answers,
 )
-
-ROWS = (
-    "base",
-    "hybrid",
-    "reasoner alone",
-    "text to graph to reasoner",
-    "reference algorithm",
-    "hybrid, untrained reasoner",
-    "hybrid, positions in order",
-)
-Say = Callable[[str], None]
+from algoscope.transnar.tables import loss_curve, summary
+from algoscope.transnar.tower import Tower
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,108 +65,38 @@ class Study:
     """Test problems of each task and size."""
     mechanism: tuple[str, int]
     """The task and size on which the reading is looked at: one whose answer is pointers."""
+    glances: int = 0
+    """How often towers are scored on their way, at equal distances."""
+    glance_problems: int = 20
+    """Test problems of each task and size in scores on the way and with parts taken away."""
+    beside: bool = False
+    """Whether the reasoner learns in a process of its own, beside towers that do not need it."""
 
 
-def run_study(study: Study, out: pathlib.Path, say: Say = lambda _: None) -> dict[str, Any]:
-    out.mkdir(parents=True, exist_ok=True)
-    finished = out / "results.json"
-    if finished.exists():
-        return json.loads(finished.read_text())
-    begun = time.monotonic()
-    (out / "scores").mkdir(exist_ok=True)
-    reasoner = _reasoner(study, out, say)
-    desk = _Desk(study, out, say, test_cells(study.tower, study.test_sizes, study.problems))
-    rivals = _rivals(desk, reasoner)
-    seconds, towers = _towers(desk, reasoner)
-    rows = {
-        "base": [towers[f"base-{seed}"] for seed in study.seeds],
-        "hybrid": [towers[f"hybrid-{seed}"] for seed in study.seeds],
-        **{name: [scores] for name, scores in rivals.items()},
-        "hybrid, untrained reasoner": [towers["untrained"]],
-        "hybrid, positions in order": [towers["in-order"]],
-    }
-    results = {
-        "rows": {name: [as_json(s) for s in rows[name]] for name in ROWS},
-        "seeds": list(study.seeds),
-        "test_sizes": list(study.test_sizes),
-        "unseen_sizes": list(study.unseen_sizes),
-        "training_seconds": seconds,
-        "loss": {
-            p.parent.name: _curve(p.parent) for p in sorted(out.glob("*/metrics.safetensors"))
-        },
-        "mechanism": _mechanism(desk, reasoner),
-        "config": {"reasoner": study.reasoner.as_json(), "tower": study.tower.as_json()},
-        "environment": environment(),
-        "seconds_of_last_stretch": time.monotonic() - begun,
-    }
-    write_bytes(finished, json.dumps(results, indent=1).encode())
-    return json.loads(finished.read_text())
+class _Variant(NamedTuple):
+    row: str
+    config: TransnarConfig
 
 
-class _Desk(NamedTuple):
-    """What all parts of a study work with."""
-
-    study: Study
-    out: pathlib.Path
-    say: Say
-    cells: list[Cell]
-
-
-def _reasoner(study: Study, out: pathlib.Path, say: Say) -> Model:
-    path = out / "reasoner"
-
-    def report(progress: training.Report) -> None:
-        say(f"reasoner: step {progress.step} of {progress.steps}, score {progress.score:.3f}")
-
-    if path.exists():
-        run = training.resume(path, report=report)
-    else:
-        run = training.train(study.reasoner, path, report=report)
-    return reasoners.of_run(runs.open(run.path))
-
-
-def _kept(desk: _Desk, name: str, make: Callable[[], Scores]) -> Scores:
-    """The scores of that name, from their file if they are there."""
-    path = desk.out / "scores" / f"{name}.json"
-    if not path.exists():
-        write_bytes(path, json.dumps(as_json(make())).encode())
-    scores = from_json(json.loads(path.read_text()))
-    by_size = ", ".join(
-        f"{size}: {mean_clrs(scores, [size]):.3f}" for size in desk.study.test_sizes
-    )
-    desk.say(f"{name}: mean CLRS score by size {by_size}")
-    return scores
-
-
-def _rivals(desk: _Desk, reasoner: Model) -> dict[str, Scores]:
-    """Those that are no towers."""
-    cells = desk.cells
-
-    def alone() -> Scores:
-        return scores_of(cells, reasoner_answers(cells, reasoners.think(reasoner, cells)))
-
-    return {
-        "reasoner alone": _kept(desk, "reasoner", alone),
-        "text to graph to reasoner": _kept(
-            desk, "pipeline", lambda: scores_of(cells, pipeline_answers(reasoner, cells))
-        ),
-        "reference algorithm": _kept(
-            desk, "solver", lambda: scores_of(cells, solver_answers(cells))
-        ),
-    }
-
-
-def _variants(study: Study) -> dict[str, TransnarConfig]:
-    """The towers by name, those that share a pool one after the other."""
-    hybrid = study.tower
+def _variants(study: Study) -> dict[str, _Variant]:
+    """The towers by name, in the order of their worth."""
+    hybrid = dataclasses.replace(study.tower, seed=study.seeds[0])
     base = _with_tower(hybrid, reads="nothing")
+    hidden = dataclasses.replace(hybrid, reads_inputs=False)
+
+    def seeds(name: str, config: TransnarConfig) -> dict[str, _Variant]:
+        each = {f"{name}-{seed}": dataclasses.replace(config, seed=seed) for seed in study.seeds}
+        return {own: _Variant(name, with_seed) for own, with_seed in each.items()}
+
     return {
-        **{f"base-{s}": dataclasses.replace(base, seed=s) for s in study.seeds},
-        **{f"hybrid-{s}": dataclasses.replace(hybrid, seed=s) for s in study.seeds},
-        "in-order": dataclasses.replace(
-            _with_tower(hybrid, random_positions=False), seed=study.seeds[0]
+        **seeds("base", base),
+        **seeds("hybrid", hybrid),
+        "untrained": _Variant("hybrid, untrained reasoner", _untrained(hybrid)),
+        "hidden": _Variant("hybrid, hidden states alone", hidden),
+        "hidden-untrained": _Variant("the same, untrained reasoner", _untrained(hidden)),
+        "in-order": _Variant(
+            "hybrid, positions in order", _with_tower(hybrid, random_positions=False)
         ),
-        "untrained": dataclasses.replace(hybrid, seed=study.seeds[0], reasoner_trained=False),
     }
 
 
@@ -179,85 +104,263 @@ def _with_tower(config: TransnarConfig, **changes: Any) -> TransnarConfig:
     return dataclasses.replace(config, tower=dataclasses.replace(config.tower, **changes))
 
 
-def _towers(desk: _Desk, reasoner: Model) -> tuple[dict[str, float], dict[str, Scores]]:
-    """Seconds of training, and scores, of each tower."""
-    seconds, scores = {}, {}
-    pool: dict[Shape, Bucket] = {}
-    pool_of = None
-    for name, config in _variants(desk.study).items():
-        path = desk.out / name
-        own = loop.reasoner_for(config, reasoner)
-        wanted = "untrained" if not config.reasoner_trained else "trained"
-        if not (path.exists() and runs.open(path).finished) and pool_of != wanted:
-            pool.clear()
-            desk.say(f"preparing problems, {wanted} reasoner")
-            pool.update(
-                loop.prepare(desk.study.tower, loop.reasoner_for(config, reasoner) or reasoner)
+def _untrained(config: TransnarConfig) -> TransnarConfig:
+    return dataclasses.replace(config, reasoner_trained=False)
+
+
+RIVALS = {
+    "reasoner": "reasoner alone",
+    "pipeline": "text to graph to reasoner",
+    "solver": "reference algorithm",
+}
+ROWS = (
+    "base",
+    "hybrid",
+    *RIVALS.values(),
+    "hybrid, untrained reasoner",
+    "hybrid, hidden states alone",
+    "the same, untrained reasoner",
+    "hybrid, positions in order",
+)
+
+
+def run_study(study: Study, out: pathlib.Path, say: Say = lambda _: None) -> dict[str, Any]:
+    """All that the study finds; if it is stopped, results.json holds what there was by then."""
+    path = out / "results.json"
+    if path.exists() and json.loads(path.read_text())["complete"]:
+        return json.loads(path.read_text())
+    (out / "scores").mkdir(parents=True, exist_ok=True)
+    begun = time.monotonic()
+    with coming(study.reasoner, out / "reasoner", study.beside, say) as reasoner:
+        desk = _Desk(study, out, say, reasoner)
+        jobs = _jobs(desk)
+        while jobs:
+            able = [n for n, job in jobs.items() if not job.needs_reasoner or reasoner.ready()]
+            name = able[0] if able else next(iter(jobs))
+            jobs.pop(name).do()
+            results = _results(desk, complete=not jobs)
+            results["seconds_of_last_stretch"] = time.monotonic() - begun
+            write_bytes(path, json.dumps(results, indent=1).encode())
+    return json.loads(path.read_text())
+
+
+class _Job(NamedTuple):
+    do: Callable[[], Any]
+    needs_reasoner: bool
+
+
+def _jobs(desk: "_Desk") -> dict[str, _Job]:
+    """What there is to do, the most important first."""
+    towers = {
+        name: _Job(lambda name=name, config=variant.config: desk.tower(name, config), True)
+        for name, variant in _variants(desk.study).items()
+    }
+    # These need no trained reasoner; what they compile serves the others, too.
+    for name in [*(f"base-{seed}" for seed in desk.study.seeds), "untrained"]:
+        towers[name] = towers[name]._replace(needs_reasoner=False)
+    main = [f"{name}-{seed}" for name in ("base", "hybrid") for seed in desk.study.seeds]
+    return {
+        **{name: towers.pop(name) for name in main},
+        "rivals": _Job(desk.rivals, True),
+        "mechanism": _Job(desk.mechanism, True),
+        **towers,
+    }
+
+
+def _results(desk: "_Desk", complete: bool) -> dict[str, Any]:
+    study, out = desk.study, desk.out
+
+    def read(path: pathlib.Path) -> Any:
+        return json.loads(path.read_text())
+
+    rows: dict[str, list] = {}
+    owners = {name: v.row for name, v in _variants(study).items()} | RIVALS
+    for name, row in owners.items():
+        if (path := out / "scores" / f"{name}.json").exists():
+            rows.setdefault(row, []).append(read(path))
+    finished = [run for run in runs.list_runs(out) if run.finished]
+    return {
+        "complete": complete,
+        "rows": {name: rows[name] for name in ROWS if name in rows},
+        "seeds": list(study.seeds),
+        "test_sizes": list(study.test_sizes),
+        "unseen_sizes": list(study.unseen_sizes),
+        "curves": {
+            name: {str(s): read(p) for s in _glances(study) if (p := desk.glance(name, s)).exists()}
+            for name in _variants(study)
+            if (out / name).exists()
+        },
+        "training": {
+            run.name: {
+                key: run.results[key]
+                for key in ("parameters", "seconds_of_last_stretch", "best_step", "best_validation")
+                if key in run.results
+            }
+            for run in finished
+        },
+        "loss": {run.name: loss_curve(run.path) for run in finished},
+        "mechanism": read(p) if (p := out / "mechanism.json").exists() else None,
+        "config": {"reasoner": study.reasoner.as_json(), "tower": study.tower.as_json()},
+        "problems": {"test": study.problems, "on the way": study.glance_problems},
+        "environment": environment(),
+    }
+
+
+def _glances(study: Study) -> tuple[int, ...]:
+    """The steps after which towers are scored on their way."""
+    return tuple(study.tower.steps * k // (study.glances + 1) for k in range(1, study.glances + 1))
+
+
+class _Desk:
+    """What all parts of a study work with: problems, drawn when they are first needed, and what is
+    large and shared by towers that follow one another."""
+
+    def __init__(self, study: Study, out: pathlib.Path, say: Say, reasoner: Coming):
+        self.study, self.out, self.say, self._reasoner = study, out, say, reasoner
+        self._cells: tuple[list[Cell], list[Cell], list[Cell]] | None = None
+        self._pool: tuple[Any, loop.Pool] = ("nothing yet", {})
+        self._thoughts: tuple[Any, list[Thought]] = ("nothing yet", [])
+
+    @property
+    def cells(self) -> tuple[list[Cell], list[Cell], list[Cell]]:
+        """To learn from, to be tested on, and those of the test made anew from their prompts; in
+        one go, since each process that draws has to compile its task."""
+        if self._cells is None:
+            study = self.study
+            given = (study.tower, study.test_sizes, study.problems)
+            orders = [
+                training_orders(study.tower),
+                held_out_orders(*given),
+                held_out_orders(*given, reread=True),
+            ]
+            self.say("drawing problems")
+            drawn = iter(draw_all([order for some in orders for order in some]))
+            learnt, test, reread = ([next(drawn) for _ in some] for some in orders)
+            self._cells = learnt, test, reread
+        return self._cells
+
+    def glance(self, name: str, step: int) -> pathlib.Path:
+        return self.out / "scores" / f"{name}-at-{step}.json"
+
+    def tower(self, name: str, config: TransnarConfig) -> None:
+        """Trains and scores one."""
+        path = self.out / name
+        if not (path.exists() and runs.open(path).finished):
+            self._train(name, config)
+        self._kept(name, lambda: self._scores(loop.load(path).tower, config))
+
+    def _train(self, name: str, config: TransnarConfig) -> None:
+        path, model = self.out / name, self._model(config)
+        last = 0.0
+
+        def report(progress: loop.Progress) -> None:
+            nonlocal last
+            if time.monotonic() - last >= 10 or progress.step == progress.steps:
+                last = time.monotonic()
+                self.say(
+                    f"{name}: step {progress.step} of {progress.steps}, loss {progress.loss:.4f}"
+                )
+
+        def look(step: int, tower: Tower) -> None:
+            scores = self._scores(tower, config, self.study.glance_problems)
+            write_bytes(
+                self.glance(name, step),
+                json.dumps(summary(scores, self.study.unseen_sizes)).encode(),
             )
-            pool_of = wanted
-        _train(desk, name, config, reasoner, pool)
-        seconds[name] = runs.open(path).results["seconds_of_last_stretch"]
-        trained = loop.load(path)
+            self.say(f"{name}: step {step}, {self._by_size(scores)}")
 
-        def make(trained: loop.Trained = trained, own: Model | None = own) -> Scores:
-            thoughts = _thoughts(desk, trained.config, own)
-            answers = tower_answers(trained.tower, desk.cells, thoughts, seed=trained.config.seed)
-            return scores_of(desk.cells, answers)
+        given = {"pool": self._pool_for(config), "report": report}
+        looks = loop.Looks(_glances(self.study), look)
+        self.say(f"{name}: begins")
+        if path.exists():
+            loop.resume(path, looks=looks, **given)
+        else:
+            loop.train(config, path, reasoner=model, looks=looks, **given)
 
-        scores[name] = _kept(desk, name, make)
-    return seconds, scores
+    def _model(self, config: TransnarConfig) -> Model | None:
+        """The reasoner that `loop.train` is to be given."""
+        if config.tower.reads == "nothing":
+            return None
+        if config.reasoner_trained:
+            return self._reasoner.get()
+        # Of the same form; `loop.reasoner_for` gives it random weights anew.
+        recipe = self.study.reasoner.recipe
+        features = {
+            cell.task: as_in_training(first(cell, 1).batch, recipe).features
+            for cell in self.cells[1]
+        }
+        return start_model(features, self.study.reasoner.network, jax.random.key(0))
 
+    def _pool_for(self, config: TransnarConfig) -> loop.Pool:
+        what = _read_by(config)
+        if self._pool[0] != what:
+            self._pool = ("nothing yet", {})
+            self.say("preparing what towers learn from")
+            model = loop.reasoner_for(config, self._model(config))
+            self._pool = (what, loop.prepare(config, model, self.cells[0]))
+        return self._pool[1]
 
-def _thoughts(desk: _Desk, config: TransnarConfig, reasoner: Model | None) -> list[Thought] | None:
-    if reasoner is None:
-        return None
-    return reasoners.think(reasoner, desk.cells, loop.stages_of(config))
+    def _scores(self, tower: Tower, config: TransnarConfig, problems: int | None = None) -> Scores:
+        cells, thoughts = self.cells[1], self._thoughts_for(config)
+        if problems is not None:
+            cells = [first(cell, problems) for cell in cells]
+            thoughts = None if thoughts is None else [_first(t, problems) for t in thoughts]
+        answers = tower_answers(tower, cells, thoughts, seed=config.seed)
+        return scores_of(cells, answers)
 
+    def _thoughts_for(self, config: TransnarConfig) -> list[Thought] | None:
+        what = _read_by(config)
+        if what is None:
+            return None
+        if self._thoughts[0] != what:
+            model = loop.reasoner_for(config, self._model(config))
+            assert model is not None
+            self._thoughts = (what, reasoners.think(model, self.cells[1], loop.view_of(config)))
+        return self._thoughts[1]
 
-def _train(
-    desk: _Desk, name: str, config: TransnarConfig, reasoner: Model, pool: dict[Shape, Bucket]
-) -> None:
-    path = desk.out / name
-    if config.tower.reads == "nothing":
-        pool = {shape: bucket._replace(graph=None) for shape, bucket in pool.items()}
-    last = 0.0
+    def _kept(self, name: str, make: Callable[[], Scores]) -> None:
+        path = self.out / "scores" / f"{name}.json"
+        if not path.exists():
+            write_bytes(path, json.dumps(as_json(make())).encode())
+        self.say(f"{name}: {self._by_size(from_json(json.loads(path.read_text())))}")
 
-    def report(progress: loop.Progress) -> None:
-        nonlocal last
-        if time.monotonic() - last >= 10 or progress.step == progress.steps:
-            last = time.monotonic()
-            desk.say(f"{name}: step {progress.step} of {progress.steps}, loss {progress.loss:.4f}")
+    def _by_size(self, scores: Scores) -> str:
+        sizes = self.study.test_sizes
+        return "mean CLRS score by size " + ", ".join(
+            f"{size}: {mean_clrs(scores, [size]):.3f}" for size in sizes
+        )
 
-    if path.exists():
-        loop.resume(path, pool=pool, report=report)
-    else:
-        given = None if config.tower.reads == "nothing" else reasoner
-        loop.train(config, path, reasoner=given, pool=pool, report=report)
+    def rivals(self) -> None:
+        """Those that are no towers."""
+        _, test, reread = self.cells
+        model = self._reasoner.get()
+        answers = {
+            "reasoner": lambda: reasoner_answers(test, reasoners.think(model, test)),
+            "pipeline": lambda: pipeline_answers(model, reread),
+            "solver": lambda: solver_answers(reread),
+        }
+        for name, answer in answers.items():
+            self._kept(name, lambda answer=answer: scores_of(test, answer()))
 
-
-def _curve(path: pathlib.Path, points: int = 100) -> dict[str, list[float]]:
-    """The loss as means over so many equal stretches of steps."""
-    loss = read_arrays(path / "metrics.safetensors")["loss"]
-    if loss.ndim > 1:
-        loss = loss.mean((1, 2))
-    parts = np.array_split(loss, min(points, len(loss)))
-    ends = np.cumsum([len(part) for part in parts])
-    return {"step": ends.tolist(), "loss": [round(float(p.mean()), 5) for p in parts]}
-
-
-def _mechanism(desk: _Desk, reasoner: Model) -> dict[str, Any]:
-    path = desk.out / "mechanism.json"
-    if not path.exists():
-        trained = loop.load(desk.out / f"hybrid-{desk.study.seeds[0]}")
-        thoughts = _thoughts(desk, trained.config, reasoner)
+    def mechanism(self) -> None:
+        path = self.out / "mechanism.json"
+        if path.exists():
+            return
+        trained = loop.load(self.out / f"hybrid-{self.study.seeds[0]}")
+        thoughts = self._thoughts_for(trained.config)
         assert thoughts is not None
-        task, size = desk.study.mechanism
-        place = next(i for i, c in enumerate(desk.cells) if (c.task, c.size) == (task, size))
-        cell = desk.cells[place]
+        (task, size), cells = self.study.mechanism, self.cells[1]
+        place = next(i for i, c in enumerate(cells) if (c.task, c.size) == (task, size))
+        cell, few = cells[place], self.study.glance_problems
         observed = mechanism.record(trained.tower, cell, thoughts[place])
         pointer = next(f for f in cell.batch.at(Stage.OUTPUT) if f.kind is Kind.POINTER)
         read = mechanism.reads(observed, cell.outputs[pointer.name])
-        ablated = mechanism.ablations(trained.tower, desk.cells, thoughts, trained.config.seed)
+        ablated = mechanism.ablations(
+            trained.tower,
+            [first(cell, few) for cell in cells],
+            [_first(thought, few) for thought in thoughts],
+            trained.config.seed,
+        )
         found = {
             "task": task,
             "size": size,
@@ -267,44 +370,16 @@ def _mechanism(desk: _Desk, reasoner: Model) -> dict[str, Any]:
             "ablations": {name: as_json(scores) for name, scores in ablated.items()},
         }
         write_bytes(path, json.dumps(found, indent=1).encode())
-        desk.say("mechanism: done")
-    return json.loads(path.read_text())
+        self.say("mechanism: done")
 
 
-def table(results: dict[str, Any]) -> Table:
-    """Mean CLRS scores over tasks, by row and size."""
-    sizes = results["test_sizes"]
-    rows = []
-    for name in ROWS:
-        each = [from_json(scores) for scores in results["rows"][name]]
-        mean = averaged(each)
-        cells = [f"{mean_clrs(mean, [size]):.3f}" for size in sizes]
-        unseen = [mean_clrs(scores, results["unseen_sizes"]) for scores in each]
-        spread = f" ({min(unseen):.3f}–{max(unseen):.3f})" if len(unseen) > 1 else ""
-        others = [_mean(mean, field) for field in ("shape", "parse", "exact")]
-        rows.append([name, *cells, f"{sum(unseen) / len(unseen):.3f}{spread}", *others])
-    return Table(
-        "mean CLRS score over tasks, by size; then the mean over unseen sizes, and shape, parse "
-        "and exact over all",
-        ["", *(f"n = {size}" for size in sizes), "unseen", "shape", "parse", "exact"],
-        rows,
-    )
+def _read_by(config: TransnarConfig) -> tuple[bool, bool, View] | None:
+    """What of a reasoner there has to be for a tower: the same for those that may share it."""
+    if config.tower.reads == "nothing":
+        return None
+    return config.reasoner_trained, bool(config.trains_reasoner), loop.view_of(config)
 
 
-def _mean(scores: Scores, field: str) -> str:
-    values = [getattr(s, field) for of_task in scores.values() for s in of_task.values()]
-    return f"{sum(values) / len(values):.3f}"
-
-
-def task_table(results: dict[str, Any], rows: Sequence[str] = ROWS) -> Table:
-    """CLRS scores by task, means over the unseen sizes."""
-    columns = [averaged([from_json(s) for s in results["rows"][name]]) for name in rows]
-    sizes = results["unseen_sizes"]
-    return Table(
-        f"CLRS score by task, mean over n = {', '.join(map(str, sizes))}",
-        ["task", *rows],
-        [
-            [task, *(f"{sum(c[task][s].clrs for s in sizes) / len(sizes):.3f}" for c in columns)]
-            for task in columns[0]
-        ],
-    )
+def _first(thought: Thought, count: int) -> Thought:
+    outputs = {name: array[:count] for name, array in thought.outputs.items()}
+    return Thought(thought.nodes[:, :count], thought.edges[:, :count], outputs)

@@ -13,6 +13,7 @@ one. Weights are float32; on GPUs the work is done in bfloat16, but for norms, s
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -127,7 +128,7 @@ def hidden(
     graph: Graph | None = None,
 ) -> Float[Array, "batch token width"]:
     """The residual stream after the last layer."""
-    return _through(tower, tokens, positions, graph, lambda seen: None)[0]
+    return through(tower, tokens, positions, graph, lambda seen: None)[0]
 
 
 def observe(
@@ -137,11 +138,15 @@ def observe(
     graph: Graph | None = None,
 ) -> tuple[Float[Array, "batch token vocabulary"], Seen]:
     """The logits and what each layer saw, with a first axis of layers."""
-    x, seen = _through(tower, tokens, positions, graph, lambda seen: seen)
+    x, seen = through(tower, tokens, positions, graph, lambda seen: seen)
     return unembed(cast(tower), x), seen
 
 
-def _through(tower: Tower, tokens, positions, graph: Graph | None, keep) -> tuple[Array, Any]:
+def through(
+    tower: Tower, tokens, positions, graph: Graph | None, keep: Callable[[Seen], Any]
+) -> tuple[Float[Array, "batch token width"], Any]:
+    """The residual stream after the last layer, and what is kept of all that each layer saw, with a
+    first axis of layers."""
     tower = cast(tower)
     rotary = rotary_of(tower.config, positions)
     stepwise = graph is not None and tower.config.reads == "stepwise"

@@ -1,19 +1,19 @@
 """What a processor takes and gives."""
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 from jaxtyping import Array, Bool, Float
 
-from algoscope.networks.pairs import Edges
+from algoscope.networks.pairs import Factored, Rows
 
 
 class Encoded(NamedTuple):
     """A problem and the present hints, as the encoders give them to the processor."""
 
     nodes: Float[Array, "n width"]
-    edges: Edges
-    graph: Float[Array, " width"]
+    edges: Factored
+    graph: Factored
     adjacency: Bool[Array, "n n"]
     """Symmetric, with all self-loops."""
 
@@ -32,5 +32,12 @@ class Processor(eqx.Module):
 
     makes_edges: ClassVar[bool] = False
 
-    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
+    def prepare(self, edges: Rows, graph: Rows) -> Any:
+        """What depends on the weights alone, done once for all steps; the rows are those of the
+        encoded features."""
+        del edges, graph
+
+    def __call__(
+        self, encoded: Encoded, hidden: Float[Array, "n width"], prepared: Any
+    ) -> Processed:
         raise NotImplementedError

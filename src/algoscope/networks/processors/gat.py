@@ -41,13 +41,14 @@ class GAT(Processor):
         self.norm = LayerNorm.start(width) if config.layer_norm else None
         self.config = config
 
-    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
+    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"], prepared) -> Processed:
+        del prepared
         z = jnp.concatenate([encoded.nodes, hidden], -1)
         logits = (
             self.receiver(z)[:, None]
             + self.sender(z)[None]
             + encoded.edges.through(self.edge).dense()
-            + self.graph(encoded.graph)
+            + encoded.graph.through(self.graph).dense()
         )
         logits = jnp.moveaxis(jax.nn.leaky_relu(logits), -1, 0)
         attention = masked_softmax(logits, encoded, self.config)

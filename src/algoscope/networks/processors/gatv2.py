@@ -13,6 +13,9 @@ B (eq. 14, [n, n], so that the network has one size) and the LayerNorm are optio
 concatenated, each with width / heads values, or summed, each with width values.
 """
 
+import dataclasses
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -20,7 +23,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
 from algoscope.networks.layers import LayerNorm, Linear
-from algoscope.networks.pairs import pair_scores
+from algoscope.networks.pairs import PairLayers, Rows
 from algoscope.networks.processors.base import Encoded, Processed, Processor
 
 
@@ -29,6 +32,12 @@ def masked_softmax(logits: Float[Array, "heads n n"], encoded: Encoded, config: 
         return jax.nn.softmax(logits, -1)
     mask = jnp.where(encoded.adjacency, 0.0, -config.attention_mask)
     return jax.nn.softmax(logits + mask, -1)
+
+
+class Prepared(NamedTuple):
+    pairs: PairLayers
+    graph: Rows
+    """After W_graph."""
 
 
 class GATv2(Processor):
@@ -65,17 +74,26 @@ class GATv2(Processor):
         self.norm = LayerNorm.start(width) if config.layer_norm else None
         self.config = config
 
-    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
+    def prepare(self, edges: Rows, graph: Rows) -> Prepared:
+        # Each head reads its own part of the attention width: a block-diagonal product.
+        weight = jax.scipy.linalg.block_diag(*self.head.weight.T[..., None])
+        pairs = PairLayers.of(self.receiver, self.sender, edges.through(self.edge), weight)
+        return Prepared(pairs, graph.through(self.graph))
+
+    def __call__(
+        self, encoded: Encoded, hidden: Float[Array, "n width"], prepared: Prepared
+    ) -> Processed:
         z = jnp.concatenate([encoded.nodes, hidden], -1)
-        attention = masked_softmax(self._logits(z, encoded), encoded, self.config)
+        attention = masked_softmax(self._logits(z, encoded, prepared), encoded, self.config)
         heads = self.config.heads
         values = self.value(z).reshape(len(z), heads, -1)
         selected = jnp.einsum("hij,jhv->ihv", attention, values)
         if self.information is not None:
             edges = encoded.edges
             scalars = jnp.einsum("hij,ijk->ihk", attention, edges.scalars)
-            rows = (edges.rows @ self.information).reshape(len(edges.rows), heads, -1)
-            constant = (edges.bias @ self.information).reshape(heads, -1)
+            rows = edges.rows.rows @ self.information
+            constant = (edges.rows.bias @ self.information).reshape(heads, -1)
+            rows = rows.reshape(len(rows), heads, -1)
             selected += jnp.einsum("ihk,khv->ihv", scalars, rows) + constant
         if self.config.head_combination == "concatenate":
             selected = selected.reshape(len(z), -1)
@@ -89,17 +107,13 @@ class GATv2(Processor):
             hidden = self.norm(hidden)
         return Processed(hidden, attention, None)
 
-    def _logits(self, z, encoded: Encoded) -> Float[Array, "heads n n"]:
-        edges = encoded.edges.through(self.edge)
+    def _logits(self, z, encoded: Encoded, prepared: Prepared) -> Float[Array, "heads n n"]:
+        pairs, edges = prepared.pairs, encoded.edges
+        of_graph = encoded.graph.under(prepared.graph).dense()
+        pairs = dataclasses.replace(pairs, offsets=pairs.offsets.at[0].add(of_graph))
         if self.bias is not None:
             edges = edges.plus(self.bias)
-        # Each head reads its own part of the attention width: a block-diagonal product.
-        weight = jax.scipy.linalg.block_diag(*self.head.weight.T[..., None])
-        logits = pair_scores(
-            "leaky_sum",
-            self.receiver(z) + self.graph(encoded.graph),
-            self.sender(z),
-            edges,
-            weight,
-        )
+            ones = jnp.ones((1, pairs.rows.shape[1]), pairs.rows.dtype)
+            pairs = dataclasses.replace(pairs, rows=jnp.concatenate([pairs.rows, ones]))
+        logits = pairs.scores("leaky_sum", z, edges)
         return jnp.moveaxis(logits + self.head.bias, -1, 0)

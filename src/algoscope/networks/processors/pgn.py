@@ -77,13 +77,14 @@ class PGN(Processor):
         """[receiver, sender]"""
         return encoded.adjacency
 
-    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
+    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"], prepared) -> Processed:
+        del prepared
         z = jnp.concatenate([encoded.nodes, hidden], -1)
         messages = (
             self.receiver(z)[:, None]
             + self.sender(z)[None]
             + encoded.edges.reversed().through(self.edge).dense()
-            + self.graph(encoded.graph)
+            + encoded.graph.through(self.graph).dense()
         )
         messages = self.mlp[1](jax.nn.relu(self.mlp[0](jax.nn.relu(messages))))
         messages = jnp.where(self.neighbours(encoded)[..., None], messages, _NO_MESSAGE)

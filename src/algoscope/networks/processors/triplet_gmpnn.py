@@ -48,6 +48,6 @@ class TripletGMPNN(MPNN):
             + encoded.edges.through(self.first_second).dense()[:, :, None]
             + encoded.edges.through(self.first_third).dense()[:, None]
             + encoded.edges.through(self.second_third).dense()[None]
-            + self.triplet_graph(encoded.graph)
+            + encoded.graph.through(self.triplet_graph).dense()
         )
         return jax.nn.relu(self.triplet_out(triplets.max(0)))

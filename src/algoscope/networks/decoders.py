@@ -1,0 +1,231 @@
+"""Decoders: from the states of a step to the logits of each feature.
+
+A `Bank` of decoders applies linear layers of all of them on the nodes' states together, and does
+what depends on the weights alone once for all steps of time.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from algoscope.networks.config import NetworkConfig
+from algoscope.networks.kinds import PermutationLogits, log_sinkhorn
+from algoscope.networks.layers import Linear, SideBySide
+from algoscope.networks.pairs import Factored, PairLayers, Rows, no_edges, pair_scores
+from algoscope.tasks.features import Feature, Kind, Location
+
+_SINKHORN_STEPS = 10
+
+
+class States(NamedTuple):
+    """What decoders read."""
+
+    nodes: Float[Array, "n decoded"]
+    """Encoded features, hidden state before and after the step."""
+    edges: Factored
+    graph: Factored
+
+
+class Decoder(eqx.Module):
+    def node_layers(self) -> tuple[Linear, ...]:
+        """Layers on the nodes' states, to be applied together with those of others."""
+        return ()
+
+    def prepare(self, edges: Rows) -> Any:
+        """What depends on the weights alone; `edges` are the rows of the edge features."""
+        del edges
+
+    def __call__(self, nodes: Sequence[Array], prepared: Any, states: States, noise: Any) -> Any:
+        """The logits, from what `node_layers` give and what was prepared."""
+        raise NotImplementedError
+
+
+class Bank(eqx.Module):
+    """Decoders with all that depends on their weights alone."""
+
+    decoders: dict[str, Decoder]
+    layers: SideBySide
+    prepared: dict[str, Any]
+
+    @staticmethod
+    def of(decoders: Mapping[str, Decoder], edges: Rows) -> "Bank":
+        """`edges` are the rows of the edge features."""
+        layers = [layer for d in decoders.values() for layer in d.node_layers()]
+        prepared = {name: d.prepare(edges) for name, d in decoders.items()}
+        return Bank(dict(decoders), SideBySide.of(layers), prepared)
+
+    def __call__(self, states: States, noise: Array | None = None) -> dict[str, Any]:
+        """The logits by feature name; noise [n, n] goes to permutations."""
+        mapped = iter(self.layers(states.nodes))
+        logits = {}
+        for name, decoder in self.decoders.items():
+            nodes = [next(mapped) for _ in decoder.node_layers()]
+            logits[name] = decoder(nodes, self.prepared[name], states, noise)
+        return logits
+
+
+class NodeDecoder(Decoder):
+    """y_i = W h_i"""
+
+    node: Linear
+
+    def node_layers(self):
+        return (self.node,)
+
+    def __call__(self, nodes, prepared, states, noise):
+        del prepared, states, noise
+        return _drop_single(nodes[0])
+
+
+class PointerDecoder(Decoder):
+    """y_ij = w · max(W_receiver h_i, W_sender h_j + W_edge e_ji), Mind The Gap eq. 27-29"""
+
+    receiver: Linear
+    sender: Linear
+    edge: Linear | None
+    """None in the simple decoders."""
+    score: Linear
+
+    def prepare(self, edges: Rows) -> PairLayers:
+        if self.edge is None:
+            rows = no_edges(0, len(self.sender.bias)).rows
+        else:
+            rows = edges.through(self.edge)
+        return PairLayers.of(self.receiver, self.sender, rows, self.score.weight)
+
+    def __call__(self, nodes, prepared, states, noise):
+        del nodes, noise
+        edges = states.edges.reversed()
+        if self.edge is None:
+            edges = no_edges(len(states.nodes), 0)
+        return prepared.scores("maximum", states.nodes, edges)[..., 0] + self.score.bias
+
+
+class PermutationDecoder(Decoder):
+    """Pointers, made doubly stochastic by Sinkhorn steps in log space, and the first node."""
+
+    pointer: PointerDecoder
+    first: NodeDecoder
+
+    def node_layers(self):
+        return self.first.node_layers()
+
+    def prepare(self, edges: Rows) -> PairLayers:
+        return self.pointer.prepare(edges)
+
+    def __call__(self, nodes, prepared, states, noise):
+        pointers = self.pointer((), prepared, states, None) + noise
+        first = self.first(nodes, None, states, None)
+        return PermutationLogits(log_sinkhorn(pointers, _SINKHORN_STEPS), first)
+
+
+class EdgeDecoder(Decoder):
+    """y_ij = W_receiver h_i + W_sender h_j + W_edge e_ij"""
+
+    receiver: Linear
+    sender: Linear
+    edge: Linear
+
+    def node_layers(self):
+        return self.receiver, self.sender
+
+    def prepare(self, edges: Rows) -> Rows:
+        return edges.through(self.edge)
+
+    def __call__(self, nodes, prepared, states, noise):
+        del noise
+        receivers, senders = nodes
+        of_edges = states.edges.under(prepared).dense()
+        return _drop_single(receivers[:, None] + senders[None] + of_edges)
+
+
+class EdgePointerDecoder(Decoder):
+    """y_ijk = w · max(W_receiver h_i + W_sender h_j + W_edge e_ij, W_target h_k)"""
+
+    receiver: Linear
+    sender: Linear
+    edge: Linear
+    target: Linear
+    score: Linear
+
+    def node_layers(self):
+        return self.receiver, self.sender, self.target
+
+    def prepare(self, edges: Rows) -> Rows:
+        return edges.through(self.edge)
+
+    def __call__(self, nodes, prepared, states, noise):
+        del noise
+        receivers, senders, targets = nodes
+        none = no_edges(len(targets), targets.shape[-1])
+
+        @jax.checkpoint
+        def of_receiver(row):
+            receiver, scalars = row
+            pairs = receiver + senders + scalars @ prepared.rows + prepared.bias
+            return pair_scores(
+                "maximum", pairs, targets, none.scalars, none.rows.rows, self.score.weight
+            )
+
+        scores = jax.lax.map(of_receiver, (receivers, states.edges.scalars))
+        return scores[..., 0] + self.score.bias
+
+
+class GraphDecoder(Decoder):
+    """y = W_nodes max_i h_i + W_graph g"""
+
+    nodes: Linear
+    graph: Linear
+
+    def __call__(self, nodes, prepared, states, noise):
+        del nodes, prepared, noise
+        of_graph = states.graph.through(self.graph).dense()
+        return _drop_single(self.nodes(states.nodes.max(0)) + of_graph)
+
+
+def _drop_single(y: Array) -> Array:
+    """Features that are not categorical have no axis of classes."""
+    return y[..., 0] if y.shape[-1] == 1 else y
+
+
+def start_decoder(
+    feature: Feature, config: NetworkConfig, edge_width: int, key: PRNGKeyArray
+) -> Decoder:
+    width = config.width
+    keys = iter(jax.random.split(key, 5))
+
+    def linear(inputs: int, outputs: int) -> Linear:
+        return Linear.start(next(keys), inputs, outputs)
+
+    def pointer() -> PointerDecoder:
+        receiver, sender = linear(3 * width, width), linear(3 * width, width)
+        edge = None if config.simple_decoders else linear(edge_width, width)
+        return PointerDecoder(receiver, sender, edge, linear(width, 1))
+
+    match feature.location, feature.kind:
+        case Location.NODE, Kind.POINTER:
+            return pointer()
+        case Location.NODE, Kind.PERMUTATION:
+            return PermutationDecoder(pointer(), NodeDecoder(linear(3 * width, 1)))
+        case Location.NODE, _:
+            return NodeDecoder(linear(3 * width, feature.classes))
+        case Location.EDGE, Kind.POINTER:
+            return EdgePointerDecoder(
+                linear(3 * width, width),
+                linear(3 * width, width),
+                linear(edge_width, width),
+                linear(3 * width, width),
+                linear(width, 1),
+            )
+        case Location.EDGE, _:
+            return EdgeDecoder(
+                linear(3 * width, feature.classes),
+                linear(3 * width, feature.classes),
+                linear(edge_width, feature.classes),
+            )
+        case Location.GRAPH, _:
+            return GraphDecoder(linear(3 * width, feature.classes), linear(width, feature.classes))
+    raise ValueError(f"{feature.name}: no decoder for a {feature.kind} at a {feature.location}")
