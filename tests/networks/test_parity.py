@@ -16,7 +16,7 @@ from algoscope.networks.objective import loss_of
 
 FOLDER = pathlib.Path(__file__).parents[1] / "oracle" / "networks"
 ROUNDED = ("articulation_points-gatv2",)
-"""Of these, dm-clrs's own rounding takes up two thirds of what is allowed, so ours is in float64."""
+"""Here dm-clrs's own rounding takes up two thirds of what is allowed, so ours is in float64."""
 
 
 @functools.partial(jax.jit, static_argnames="both")
