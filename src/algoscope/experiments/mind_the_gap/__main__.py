@@ -41,7 +41,7 @@ def summary(found: dict[str, Solutions]) -> tuple[list[Table], list[Claim]]:
         every.append(table)
         said += about
     for solutions in traced:
-        every.append(tables.correlations(solutions)[0])
+        every += [tables.correlations(solutions)[0], tables.with_steps_held(solutions)]
         compared = len(solutions.seeds) > 1 and solutions.with_attention
         said += claims.of_figures(solutions, claims.between(solutions) if compared else None)
     return every, said

@@ -31,7 +31,7 @@ def reproduce_figures(
         "between_references": found.exact if math.isfinite(found.exact) else None,
         "clusters": found.clusters and found.clusters.count,
     }
-    return Result((table,), tuple(said), measured)
+    return Result((table, tables.with_steps_held(solutions)), tuple(said), measured)
 
 
 def _draw(task: str, solutions, found, numbers: dict[str, str], folder: pathlib.Path) -> None:

@@ -127,6 +127,31 @@ def correlations(solutions: Solutions) -> tuple[Table, list[Claim], list[Related
     )
 
 
+def with_steps_held(solutions: Solutions) -> Table:
+    """Whether seeds differ in score and in faithfulness just because some learnt for longer: their
+    weights are those that were best on validation."""
+    rows = []
+    for one in (one for size in solutions.plan.sizes for one in related(solutions, size)):
+        left, ours = one.steps_held, one.correlation
+        if left is None or ours is None:
+            rows.append([one.label, "", one.reason or "cannot be held", "", ""])
+            continue
+        rows.append(
+            [
+                one.label,
+                f"{ours.pearson:+.3f} (p {ours.pearson_p:.3f})",
+                f"{left.pearson:+.3f} (p {left.pearson_p:.3f})",
+                f"{left.spearman:+.3f} (p {left.spearman_p:.3f})",
+                str(left.count),
+            ]
+        )
+    return Table(
+        f"{solutions.plan.task}: the same, with the step of the best weights held fixed",
+        ["measure", "r", "r, step held", "ρ, step held", "N"],
+        rows,
+    )
+
+
 def _gain(before: np.ndarray, after: np.ndarray) -> tuple[float, float]:
     """The difference of means in points, and its standard error."""
     variance = sum(scores.var() / len(scores) for scores in (before, after))
