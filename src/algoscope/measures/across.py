@@ -160,11 +160,11 @@ def _of_residuals(x: np.ndarray, y: np.ndarray, held: np.ndarray) -> tuple[float
     size = np.sqrt((left[0] ** 2).sum() * (left[1] ** 2).sum())
     if size <= 1e-12 * np.sqrt((x**2).sum() * (y**2).sum()):
         raise ValueError("held: leaves nothing of the others, needed numbers that it does not give")
-    r = float(np.clip((left[0] * left[1]).sum() / size, -1, 1))
+    r = np.clip((left[0] * left[1]).sum() / size, -1, 1)
     freedom = len(held) - 3
     with np.errstate(divide="ignore"):
         statistic = abs(r) * np.sqrt(freedom / (1 - r**2))
-    return r, float(2 * scipy.stats.t.sf(statistic, freedom))
+    return float(r), float(2 * scipy.stats.t.sf(statistic, freedom))
 
 
 def _bootstrap_spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
