@@ -228,7 +228,8 @@ def test_a_correlation_that_training_time_explains_is_gone_with_it_held():
     steps = np.log1p(50 * np.arange(120))
     test, distance = steps + random.normal(size=120), random.normal(size=120) - steps
     solutions = _made("bfs", test, eq25=test + random.normal(size=120) / 9, eq24=distance)
-    external, nearest, _ = tables.with_steps_held(solutions).rows
+    external, nearest, _, of_step = tables.with_steps_held(solutions).rows
+    assert float(of_step[1].split()[0]) > 0.5
     assert nearest[1].endswith("(p 0.000)")
     assert abs(float(nearest[2].split()[0])) < 0.2
     assert float(external[2].split()[0]) > 0.9

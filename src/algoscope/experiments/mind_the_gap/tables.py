@@ -11,6 +11,7 @@ from algoscope.experiments.mind_the_gap.paper import (
     Accuracy,
 )
 from algoscope.experiments.mind_the_gap.solutions import Solutions
+from algoscope.measures.across import correlation
 from algoscope.tasks.table import Table
 
 _MARGINS = {"bfs": 2.0, "bellman_ford": 2.0, "dfs": 5.0}
@@ -145,6 +146,12 @@ def with_steps_held(solutions: Solutions) -> Table:
                 str(left.count),
             ]
         )
+    try:
+        of_step = correlation(solutions.test, solutions.log_steps)
+        r = f"{of_step.pearson:+.3f} (p {of_step.pearson_p:.3f})"
+        rows.append(["logarithm of that step", r, "", "", str(of_step.count)])
+    except ValueError as reason:
+        rows.append(["logarithm of that step", "", str(reason).partition(";")[0], "", ""])
     return Table(
         f"{solutions.plan.task}: the same, with the step of the best weights held fixed",
         ["measure", "r", "r, step held", "ρ, step held", "N"],
