@@ -15,6 +15,8 @@ from algoscope.networks.network import BatchArrays, Network, Noise, Trajectory, 
 from algoscope.networks.objective import loss_of
 
 FOLDER = pathlib.Path(__file__).parents[1] / "oracle" / "networks"
+ROUNDED = ("articulation_points-gatv2",)
+"""Here dm-clrs's own rounding takes up two thirds of what is allowed, so ours is in float64."""
 
 
 @functools.partial(jax.jit, static_argnames="both")
@@ -54,7 +56,7 @@ def no_noise(network: Network, arrays: BatchArrays, draw: int) -> Noise:
 def test_predictions_loss_and_gradient_equal_those_of_dm_clrs(case):
     batch = cases.batch(case)
     golden = packed.load(FOLDER / f"{case.name}.npz")
-    with jax.enable_x64(case.x64):
+    with jax.enable_x64(case.x64 or case.name in ROUNDED):
         network = networks.skeleton(batch.task, case.config)
         arrays = networks.batch_arrays(network, batch)
         both = any(".evaluation." in key for key in golden)
@@ -81,6 +83,7 @@ def test_predictions_loss_and_gradient_equal_those_of_dm_clrs(case):
                 worst = np.abs(np.asarray(value) - theirs).max()
                 assert worst <= bound, f"{key}: off by {worst}, at most {bound} allowed"
         assert compared == set(golden)
+    predictions.clear_cache()
 
 
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
