@@ -40,7 +40,9 @@ _AT_ONCE_ELSEWHERE = 100
 test and training share programs."""
 _NODES = (8, 16, 32, 64, 128, 256)
 _STEPS = 8
-"""Times of cells are padded to multiples of this."""
+_MORE_STEPS = 2
+"""Times of cells are padded to 10, 18, 26, … steps: few lengths, and none so short that its loop is
+unrolled, which takes long to compile."""
 _MASKED = -1
 
 
@@ -186,7 +188,7 @@ def longest(cell: Cell) -> int:
 
 def padded_time(cell: Cell) -> int:
     """To how many steps time is padded, so that cells share programs."""
-    return -(-longest(cell) // _STEPS) * _STEPS
+    return -(-longest(cell) // _STEPS) * _STEPS + _MORE_STEPS
 
 
 def _problems(network: Network, cell: Cell, own_steps: bool = True) -> Problems:
