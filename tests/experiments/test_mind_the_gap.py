@@ -140,6 +140,9 @@ def test_figures_and_claims_come_from_the_same_folder(solutions, folder, monkeyp
     assert found.names[:6] == [f"seed {seed}" for seed in range(6)]
     assert len(found.names) == 6 + found.references == len(found.total_variation)
     assert result.numbers["closest_to_a_reference"] == found.total_variation[:6, 6:].min()
+    exact = found.total_variation[6:, 6:]
+    assert result.numbers["between_references"] == pytest.approx(exact.sum() / exact.size * 3 / 2)
+    assert result.numbers["between_references"] > 0, "exact programs read differently"
 
 
 def test_networks_without_traces_have_no_external_faithfulness(tmp_path):

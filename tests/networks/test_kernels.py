@@ -1,5 +1,7 @@
 """The GPU's kernels, interpreted on any device, against the form that XLA makes."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,6 +48,21 @@ def test_scores_and_gradients_equal_the_plain_form(join, nodes, channels, fixed,
     np.testing.assert_allclose(ours, reference, rtol=1e-5, atol=1e-4)
     for a, b in zip(of_ours, of_reference, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("nodes", [7, 16, 20])
+def test_they_can_be_lowered_for_a_gpu(nodes):
+    def loss(*given):
+        of_all = jax.vmap(
+            functools.partial(kernels.pair_scores, kernels.Form("maximum", 1)),
+            (0, None, 0, None, None),
+        )
+        return jnp.sum(of_all(*given))
+
+    shapes = [(BATCH, nodes, 2, 32), (2, 32), (BATCH, nodes, nodes, 3), (3, 32), (32,)]
+    given = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
+    lowered = jax.jit(jax.grad(loss)).trace(*given).lower(lowering_platforms=("cuda",))
+    assert "_backward_kernel" in lowered.as_text()
 
 
 def _with_gradients(one, given, incoming):

@@ -236,11 +236,8 @@ def _forward_kernel(join, receivers, senders, scalars, offsets, rows, weight, sc
 def _backward_kernel(
     join, fixed, one_block, receivers, senders, scalars, offsets, rows, weight, gradient, *outputs
 ):
-    if one_block:
-        to_projected, to_offsets, to_rows, to_weight, *to_scalars = outputs
-        to_receivers, to_senders = to_projected.at[:, 0, :], to_projected.at[:, 1, :]
-    else:
-        to_receivers, to_senders, to_offsets, to_rows, to_weight, *to_scalars = outputs
+    to_nodes = outputs[: 1 if one_block else 2]
+    to_offsets, to_rows, to_weight, *to_scalars = outputs[len(to_nodes) :]
     channels = range(rows.shape[0])
     of_receivers, of_senders = offsets[0, :], senders[...] + offsets[1, :][None]
     of_rows, of_weight = [rows[k, :] for k in channels], weight[...]
@@ -255,7 +252,10 @@ def _backward_kernel(
         incoming = gradient[i, :][:, None]
         through = incoming * of_weight[None]
         to_receiver = jnp.sum(through * slope, 0)
-        to_receivers[i, :] = to_receiver
+        if one_block:
+            to_nodes[0][i, 0, :] = to_receiver
+        else:
+            to_nodes[0][i, :] = to_receiver
         through *= slope_of_rest
         for k, to_scalar in zip(channels[fixed:], to_scalars, strict=True):
             to_scalar[i, :] = jnp.sum(through * of_rows[k][None], -1)
@@ -270,7 +270,11 @@ def _backward_kernel(
     zero = jnp.zeros_like(of_senders)
     sums = (jnp.zeros_like(of_receivers), zero, tuple(zero for _ in channels), zero)
     by_receivers, by_senders, by_rows, by_weight = _for_all(receivers.shape[0], of_receiver, sums)
-    to_senders[...], to_weight[...] = by_senders, jnp.sum(by_weight, 0)
+    if one_block:
+        to_nodes[0][:, 1, :] = by_senders
+    else:
+        to_nodes[1][...] = by_senders
+    to_weight[...] = jnp.sum(by_weight, 0)
     to_offsets[0, :], to_offsets[1, :] = by_receivers, jnp.sum(by_senders, 0)
     for k in channels:
         to_rows[k, :] = jnp.sum(by_rows[k], 0)

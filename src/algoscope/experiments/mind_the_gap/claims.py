@@ -149,6 +149,8 @@ class Between(NamedTuple):
     """The mean between two solutions."""
     closest: float
     """The least from a solution to a reference."""
+    exact: float
+    """The mean between two references; NaN if there is but one."""
 
 
 def between(solutions: Solutions) -> Between:
@@ -158,28 +160,40 @@ def between(solutions: Solutions) -> Between:
     )
     names = [f"seed {seed['seed']}" for seed in solutions.seeds]
     count = len(names)
-    own = distances[:count, :count]
+    own, exact = distances[:count, :count], distances[count:, count:]
     return Between(
         [*names, *(reference.name for reference in references)],
         len(references),
         distances,
         ward_clusters(own) if count >= 3 else None,
-        float(own[np.triu_indices(count, 1)].mean()),
+        _mean_pair(own),
         float(distances[:count, count:].min()),
+        _mean_pair(exact),
     )
+
+
+def _mean_pair(distances: np.ndarray) -> float:
+    pairs = distances[np.triu_indices(len(distances), 1)]
+    return float(pairs.mean()) if pairs.size else float("nan")
 
 
 def far_from_compiled(solutions: Solutions, found: Between) -> list[Claim]:
     """Section 4.5 and figure 5."""
     nodes, task = solutions.plan.sizes[0], solutions.plan.task
-    apart, closest = (_three(value, nodes) for value in (found.solutions, found.closest))
-    paper = f"paper {BETWEEN_SOLUTIONS} and {CLOSEST_TO_COMPILED}" if task == "bfs" else ""
+    told = [
+        f"between solutions {_three(found.solutions, nodes)}",
+        f"closest to a reference {_three(found.closest, nodes)}",
+    ]
+    if np.isfinite(found.exact):
+        told.append(f"between references {_three(found.exact, nodes)}")
+    if task == "bfs":
+        told.append(f"paper {BETWEEN_SOLUTIONS} and {CLOSEST_TO_COMPILED}")
     claims = [
         Claim(
             f"{task}: every solution is farther from each reference than solutions are from each "
             f"other in the mean (n = {nodes})",
             found.closest > found.solutions,
-            f"between solutions {apart}; closest to a reference {closest}; {paper}".strip("; "),
+            "; ".join(told),
         )
     ]
     if found.clusters is not None:

@@ -1,6 +1,7 @@
 """The figures of one task: solved, claimed, drawn."""
 
 import importlib.util
+import math
 import pathlib
 
 from algoscope.experiments.experiment import Result, Say
@@ -27,6 +28,7 @@ def reproduce_figures(
         "ensembles": {solutions.name: solutions.as_json()},
         "between_solutions": found.solutions,
         "closest_to_a_reference": found.closest,
+        "between_references": found.exact if math.isfinite(found.exact) else None,
         "clusters": found.clusters and found.clusters.count,
     }
     return Result((table,), tuple(said), measured)
