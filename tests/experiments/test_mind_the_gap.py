@@ -163,6 +163,7 @@ def _made(task: str, test, eq25=None, eq24=None) -> Solutions:
         {
             "seed": index,
             "test": float(score),
+            "best_step": 50 * index,
             "sizes": {
                 "5": {
                     "external": {"eq25": float(e), "per_step": {"pi_h": [0.9, 0.5, None]}},
@@ -220,6 +221,19 @@ def test_correlations_beside_the_paper():
     )
     assert [claim.holds for claim in too_few] == [False, None]
     assert "N = 40, too few: 85 needed" in too_few[1].found
+
+
+def test_a_correlation_that_training_time_explains_is_gone_with_it_held():
+    random = np.random.default_rng(0)
+    steps = np.log1p(50 * np.arange(120))
+    test, distance = steps + random.normal(size=120), random.normal(size=120) - steps
+    solutions = _made("bfs", test, eq25=test + random.normal(size=120) / 9, eq24=distance)
+    external, nearest, _, of_step = tables.with_steps_held(solutions).rows
+    assert float(of_step[1].split()[0]) > 0.5
+    assert nearest[1].endswith("(p 0.000)")
+    assert abs(float(nearest[2].split()[0])) < 0.2
+    assert float(external[2].split()[0]) > 0.9
+    assert tables.with_steps_held(_made("bfs", [0.9, 0.8, 0.7])).rows[0][2] == "cannot be held"
 
 
 def test_claims_over_time_leave_out_steps_that_nobody_reached():

@@ -7,6 +7,7 @@ from algoscope.measures.across import (
     correlation,
     mean_silhouette,
     pairwise_total_variation,
+    partial_correlation,
     ward_clusters,
 )
 from algoscope.recording import Recording
@@ -88,3 +89,35 @@ def test_too_little_to_correlate_is_refused(accuracy, faithfulness, message):
 def test_one_solution_cannot_be_compared():
     with pytest.raises(ValueError, match="got 1, needed at least 2"):
         pairwise_total_variation([recording(soft(0))])
+
+
+def test_a_common_cause_leaves_no_correlation_once_it_is_held():
+    random = np.random.default_rng(0)
+    cause, *noise = random.normal(size=(3, 200))
+    x, y = cause + noise[0] / 2, cause + noise[1] / 2
+    assert correlation(x, y).pearson > 0.7
+    left = partial_correlation(x, y, cause)
+    assert abs(left.pearson) < 0.15
+    assert abs(left.spearman) < 0.15
+    assert min(left.pearson_p, left.spearman_p) > 0.01
+
+
+def test_what_a_third_number_does_not_cause_stays_when_it_is_held():
+    random = np.random.default_rng(1)
+    x, noise, other = random.normal(size=(3, 200))
+    left = partial_correlation(x, x + noise, other)
+    assert left.pearson == pytest.approx(correlation(x, x + noise).pearson, abs=0.05)
+    assert max(left.pearson_p, left.spearman_p) < 1e-9
+    # From the three correlations, Yule's formula.
+    y = x + noise
+    a, b, c = (correlation(*pair).pearson for pair in ((x, y), (x, other), (y, other)))
+    assert left.pearson == pytest.approx((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))
+
+
+@pytest.mark.parametrize(
+    ("held", "message"),
+    [([1.0] * 5, "the same value of 5"), ([0.0, 1, 2, 3, 4], "leaves nothing")],
+)
+def test_what_cannot_be_held_is_said(held, message):
+    with pytest.raises(ValueError, match=message):
+        partial_correlation([0.0, 1, 2, 3, 4], [3.0, 1, 5, 2, 2], held)

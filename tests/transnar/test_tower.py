@@ -74,9 +74,9 @@ def test_cached_and_uncached_generation_agree(opened, cell, graph, random_positi
         for row, length, cut in zip(cell.tokens, cell.prompt_lengths, (0, 3, 1, 5), strict=True)
     ]
     room, key = 6, jax.random.key(4)
-    length = padded_length(max(map(len, prompts)))
-    positions = positions_of(config, key, len(prompts), length + room)
-    texts = np.full((len(prompts), length + room), PAD, np.int32)
+    length = padded_length(max(map(len, prompts)) + room)
+    positions = positions_of(config, key, len(prompts), length)
+    texts = np.full((len(prompts), length), PAD, np.int32)
     for row, prompt in zip(texts, prompts, strict=True):
         row[: len(prompt)] = prompt
     ends = np.array([len(prompt) for prompt in prompts])

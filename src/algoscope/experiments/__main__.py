@@ -38,7 +38,7 @@ def main() -> None:
         print(f"{time.monotonic() - begun:7.1f} s  {text}", flush=True)
 
     # Where nothing is trained, too, so that processes beside this one are told.
-    signal.signal(signal.SIGTERM, _stop)
+    before = signal.signal(signal.SIGTERM, _stop)
     if given.seconds:
         timer = threading.Timer(given.seconds, os.kill, (os.getpid(), signal.SIGTERM))
         timer.daemon = True
@@ -48,6 +48,8 @@ def main() -> None:
     except Stopped:
         say("stopped; what was done is safe, and the same command goes on")
         raise SystemExit(130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
     for table in result.tables:
         print(f"\n{table}")
     for claim in result.claims:

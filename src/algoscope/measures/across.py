@@ -10,6 +10,7 @@ import scipy.stats
 
 from algoscope.recording import Recording
 
+Numbers = Sequence[float] | np.ndarray
 _NO_STRUCTURE = 0.25
 _RESAMPLES = 2000
 
@@ -27,6 +28,16 @@ class Correlation(NamedTuple):
     spearman_p: float
     spearman_low: float
     spearman_high: float
+
+
+class Partial(NamedTuple):
+    """A correlation of what a third number leaves of two others, with two-sided p-values."""
+
+    count: int
+    pearson: float
+    pearson_p: float
+    spearman: float
+    spearman_p: float
 
 
 class Clusters(NamedTuple):
@@ -96,7 +107,7 @@ def mean_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
     return float(values.mean())
 
 
-def correlation(accuracy: Sequence[float], faithfulness: Sequence[float]) -> Correlation:
+def correlation(accuracy: Numbers, faithfulness: Numbers) -> Correlation:
     """Of two numbers of each solution."""
     x, y = np.asarray(accuracy, float), np.asarray(faithfulness, float)
     if x.shape != y.shape or x.ndim != 1:
@@ -123,6 +134,37 @@ def correlation(accuracy: Sequence[float], faithfulness: Sequence[float]) -> Cor
         len(x), float(pearson.statistic), float(pearson.pvalue), float(low), float(high),
         float(spearman.statistic), float(spearman.pvalue), *ranked,
     )  # fmt: skip
+
+
+def partial_correlation(accuracy: Numbers, faithfulness: Numbers, held: Numbers) -> Partial:
+    """Of two numbers of each solution, with a third held fixed: the correlation of their residuals
+    from straight lines over the third; Spearman's is that of the ranks. The p-values have N - 3
+    degrees of freedom."""
+    given = [np.asarray(values, float) for values in (accuracy, faithfulness, held)]
+    correlation(given[0], given[1])
+    if len(given[0]) < 4:
+        raise ValueError(
+            f"seeds: got {len(given[0])}, needed at least 4 to hold a third number fixed"
+        )
+    if np.ptp(given[2]) == 0:
+        raise ValueError(
+            f"held: got the same value of {len(given[2])} seeds, needed numbers that differ"
+        )
+    ranked = [scipy.stats.rankdata(values) for values in given]
+    return Partial(len(given[0]), *_of_residuals(*given), *_of_residuals(*ranked))
+
+
+def _of_residuals(x: np.ndarray, y: np.ndarray, held: np.ndarray) -> tuple[float, float]:
+    terms = np.stack([np.ones_like(held), held], 1)
+    left = [values - terms @ np.linalg.lstsq(terms, values)[0] for values in (x, y)]
+    size = np.sqrt((left[0] ** 2).sum() * (left[1] ** 2).sum())
+    if size <= 1e-12 * np.sqrt((x**2).sum() * (y**2).sum()):
+        raise ValueError("held: leaves nothing of the others, needed numbers that it does not give")
+    r = np.clip((left[0] * left[1]).sum() / size, -1, 1)
+    freedom = len(held) - 3
+    with np.errstate(divide="ignore"):
+        statistic = abs(r) * np.sqrt(freedom / (1 - r**2))
+    return float(r), float(2 * scipy.stats.t.sf(statistic, freedom))
 
 
 def _bootstrap_spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:

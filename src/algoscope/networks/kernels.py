@@ -38,7 +38,7 @@ class Form(NamedTuple):
     interpret: bool = False
 
 
-def fits(projected: Array, scalars: Array, weight: Array) -> bool:
+def fits(nodes: Array, scalars: Array, weight: Array) -> bool:
     """Whether the kernels can serve: there are a few edge features and one head, the width is a
     power of two, in float32. A kernel has code and registers for each channel."""
     width, heads = weight.shape
@@ -47,7 +47,7 @@ def fits(projected: Array, scalars: Array, weight: Array) -> bool:
         and 0 < scalars.shape[-1] <= _MOST_CHANNELS
         and width >= _SENDERS
         and width & (width - 1) == 0
-        and projected.dtype == jnp.float32
+        and nodes.dtype == jnp.float32
     )
 
 

@@ -110,7 +110,7 @@ class PairLayers(eqx.Module):
     """
 
     nodes: Float[Array, "inputs 2*width"]
-    """Of receivers and senders side by side, for one product."""
+    """Of receivers and senders side by side, for one product where a kernel reads its parts."""
     offsets: Float[Array, "2 width"]
     """All that is added to receivers and to senders."""
     rows: Float[Array, "K width"]
@@ -131,19 +131,21 @@ class PairLayers(eqx.Module):
         self, join: str, x: Float[Array, "n inputs"], edges: "Factored"
     ) -> Float[Array, "n n heads"]:
         """Of all pairs; of the edges, the scalars alone count."""
-        projected = (x @ self.nodes).reshape(len(x), 2, -1)
         on_gpu = jax.default_backend() == "gpu" and not _plain.get()
-        if on_gpu and kernels.fits(projected, edges.scalars, self.weight):
+        if on_gpu and kernels.fits(x, edges.scalars, self.weight):
             scores = kernels.pair_scores(
                 kernels.Form(join, edges.fixed),
-                projected,
+                (x @ self.nodes).reshape(len(x), 2, -1),
                 self.offsets,
                 edges.scalars,
                 self.rows,
                 self.weight[:, 0],
             )
             return cast("Array", scores)[..., None]
-        receivers, senders = jnp.moveaxis(projected + self.offsets, 1, 0)
+        receivers, senders = (
+            x @ weight + offset
+            for weight, offset in zip(jnp.split(self.nodes, 2, 1), self.offsets, strict=True)
+        )
         return pair_scores(join, receivers, senders, edges.scalars, self.rows, self.weight)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 
 from algoscope import runs, training
+from algoscope.runs.environment import keep_compiled_programs
 from algoscope.training import Stopped, TrainingConfig
 from algoscope.training.model import Model
 from algoscope.transnar import reasoner as reasoners
@@ -103,6 +104,7 @@ def _learn(config: TrainingConfig, path: pathlib.Path, say: Say) -> None:
 def _learn_beside(
     config: TrainingConfig, path: pathlib.Path, saying: Connection, parent: int
 ) -> None:
+    keep_compiled_programs()
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     try:
         _learn(config, path, saying.send)

@@ -5,7 +5,6 @@ into the cache from its own end on. Nothing that comes later is ever looked at, 
 nothing.
 """
 
-import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -59,38 +58,45 @@ def generate(
     length: int | None = None,
 ) -> list[list[int]]:
     """At most `room` tokens after each prompt, up to the end of the answer. `key` is for randomised
-    positions, and `length` what prompts are padded to, chosen to fit if None."""
+    positions, and `length` what prompts with their answers are padded to, chosen to fit if None;
+    calls with as many prompts, the same length and another room share a program."""
     longest = max(len(prompt) for prompt in prompts)
     check_room(tower, longest, room)
-    length = padded_length(longest) if length is None else length
+    length = padded_length(longest + room) if length is None else length
     tokens = np.full((len(prompts), length), PAD, np.int32)
     for row, prompt in zip(tokens, prompts, strict=True):
         row[: len(prompt)] = prompt
-    lengths = jnp.asarray([len(prompt) for prompt in prompts], jnp.int32)
-    written = np.asarray(_generate(tower, jnp.asarray(tokens), lengths, graph, key, room))
+    lengths = np.array([len(prompt) for prompt in prompts], np.int32)
+    texts = np.asarray(_generate(tower, tokens, lengths, graph, key, np.int32(room)))
     end = tokenizer().end
     answers = []
-    for row in written.tolist():
-        answers.append(row[: row.index(end) + 1] if end in row else [t for t in row if t != PAD])
+    for text, start in zip(texts.tolist(), lengths.tolist(), strict=True):
+        written = text[start : start + room]
+        ended = written.index(end) + 1 if end in written else room
+        answers.append([token for token in written[:ended] if token != PAD])
     return answers
 
 
-@functools.partial(jax.jit, static_argnums=5)
+@jax.jit
 def _generate(
     tower: Tower,
     tokens: Int[Array, "batch token"],
     lengths: Int[Array, " batch"],
     graph: Graph | None,
     key: PRNGKeyArray,
-    room: int,
-) -> Int[Array, "batch room"]:
+    room: Int[Array, ""],
+) -> Int[Array, "batch token"]:
+    """The texts with their answers."""
     count, length = tokens.shape
-    positions = positions_of(tower.config, key, count, length + room)
-    states, seen = through(
-        tower, tokens, positions[:, :length], graph, lambda seen: Cache(seen.keys, seen.values)
+    positions = positions_of(tower.config, key, count, length)
+    states, cache = through(
+        tower,
+        tokens,
+        positions,
+        graph,
+        lambda seen: Cache(seen.keys, seen.values),
+        fused=False,
     )
-    grow = [(0, 0), (0, 0), (0, room), (0, 0), (0, 0)]
-    cache = Cache(jnp.pad(seen.keys, grow), jnp.pad(seen.values, grow))
     small = cast(tower)
     last = unembed(small, jnp.take_along_axis(states, (lengths - 1)[:, None, None], 1)[:, 0])
     memories = _memories(small, graph)
@@ -102,16 +108,16 @@ def _generate(
         return (step < room) & ~ended.all()
 
     def write(state):
-        step, cache, last, written, ended = state
+        step, cache, last, tokens, ended = state
         token = jnp.where(ended, PAD, jnp.argmax(last, -1))
-        written = written.at[:, step].set(token)
-        ended |= token == end
         index = lengths + step
+        tokens = tokens.at[rows, index].set(token)
+        ended |= token == end
         position = positions[rows, index][:, None]
         last, cache = _extend(small, cache, token, position, index, memories)
-        return step + 1, cache, last, written, ended
+        return step + 1, cache, last, tokens, ended
 
-    state = (0, cache, last, jnp.zeros((count, room), jnp.int32), jnp.zeros(count, bool))
+    state = (0, cache, last, tokens, jnp.zeros(count, bool))
     return jax.lax.while_loop(go_on, write, state)[3]
 
 

@@ -264,17 +264,18 @@ def _train(
             step += 1
             if len(recent) > _AHEAD:
                 recent[-_AHEAD].block_until_ready()
-            if step in looks.steps:
-                looks.look(step, learner.weights.tower)
-            now = time.monotonic()
+            now, looking = time.monotonic(), step in looks.steps
             stopping = asked.is_set() and step < config.steps
-            if stopping or now - saved >= checkpoint_seconds or now - reported >= 1.0:
+            saving = stopping or looking or now - saved >= checkpoint_seconds
+            if saving or now - reported >= 1.0:
                 losses, recent = _with(losses, recent), []
                 reported = time.monotonic()
                 report(Progress(step, config.steps, float(losses[-_RECENT:].mean())))
-            if stopping or now - saved >= checkpoint_seconds:
+            if saving:
                 _save(run, learner, losses)
                 saved = time.monotonic()
+            if looking:
+                looks.look(step, learner.weights.tower)
             if stopping:
                 raise Stopped(
                     f"stopped at step {step} of {config.steps}; go on with "

@@ -11,9 +11,9 @@ import dataclasses
 import functools
 import os
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -38,9 +38,13 @@ _AT_ONCE = {"cpu": 64}
 _AT_ONCE_ELSEWHERE = 100
 """Problems on which a reasoner runs side by side: as many as a test has of a task and size, so that
 test and training share programs."""
+_KEPT = 256
+"""Programs: of each task and size."""
 _NODES = (8, 16, 32, 64, 128, 256)
 _STEPS = 8
-"""Times of cells are padded to multiples of this."""
+_MORE_STEPS = 2
+"""Times of cells are padded to 10, 18, 26, … steps: few lengths, and none so short that its loop is
+unrolled, which takes long to compile."""
 _MASKED = -1
 
 
@@ -132,7 +136,8 @@ def parts_of(
     for start in range(0, cell.samples, at_once):
         start = min(start, cell.samples - at_once)
         some = jax.tree.map(lambda array, start=start: array[start : start + at_once], problems)
-        yield Part(start, *_states(network, some, shown, padded_time(cell), view.stages))
+        program = _program_for(network, some, padded_time(cell), view.stages)
+        yield Part(start, *program(network, some, shown))
 
 
 def compile_for(reasoner: Model, cells: Sequence[Cell], view: View = WHOLE) -> None:
@@ -149,10 +154,28 @@ def compile_for(reasoner: Model, cells: Sequence[Cell], view: View = WHOLE) -> N
         return cell.task, cell.nodes, padded_time(cell), _at_once(cell)
 
     def one(cell: Cell) -> None:
-        jax.block_until_ready(next(parts_of(reasoner, cell, view)))
+        network = reasoner.network(cell.task)
+        some = jax.tree.map(lambda array: array[: _at_once(cell)], _problems(network, cell))
+        _program_for(network, some, padded_time(cell), view.stages)
 
+    # Threads compile; what is compiled runs in one thread alone.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(one, {shape(cell): cell for cell in cells}.values()))
+
+
+def _program_for(network: Network, problems: Problems, time: int, stages: int | None) -> Callable:
+    """`_states` compiled for arrays of these shapes."""
+    shapes = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), (network, problems))
+    leaves, structure = jax.tree.flatten(shapes)
+    return _program(structure, tuple(leaves), time, stages)
+
+
+@functools.lru_cache(_KEPT)
+def _program(structure: Any, leaves: tuple, time: int, stages: int | None) -> Callable:
+    network, problems = jax.tree.unflatten(structure, leaves)
+    inputs = jax.ShapeDtypeStruct((), bool)
+    states = functools.partial(_states, time=time, stages=stages)
+    return jax.jit(states).lower(network, problems, inputs).compile()
 
 
 def _at_once(cell: Cell) -> int:
@@ -186,7 +209,7 @@ def longest(cell: Cell) -> int:
 
 def padded_time(cell: Cell) -> int:
     """To how many steps time is padded, so that cells share programs."""
-    return -(-longest(cell) // _STEPS) * _STEPS
+    return -(-longest(cell) // _STEPS) * _STEPS + _MORE_STEPS
 
 
 def _problems(network: Network, cell: Cell, own_steps: bool = True) -> Problems:
@@ -204,9 +227,8 @@ def arrays_of(network: Network, cell: Cell) -> BatchArrays:
     return expand(network, _problems(network, cell))
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
 def _states(
-    network: Network, problems: Problems, inputs: Bool[Array, ""], time: int, stages: int | None
+    network: Network, problems: Problems, inputs: Bool[Array, ""], *, time: int, stages: int | None
 ):
     """nodes [stage, sample, n, width], edges [stage, sample, n, n, width], outputs by name."""
     arrays = expand(network, problems)

@@ -5,7 +5,6 @@ Whoever answers, it is text that is scored (`tasks.text.score`): shape, parse, C
 
 import statistics
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import jax
@@ -23,12 +22,12 @@ from algoscope.transnar.reasoner import Thought, padded_nodes
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower import Tower
 
-_PROMPTS = (64, 128, 512, 2048, 8192)
-_ROOMS = (48, 256, 1024, 8192)
+_LENGTHS = (128, 512, 2048, 8192)
+"""To which prompts with their answers are padded: few, since each is a program."""
 _SPARE = 4
 """Tokens that an answer may have beyond the right one: with more its shape is wrong anyway."""
 _AT_ONCE = {"cpu": 64}
-_AT_ONCE_ELSEWHERE = 512
+_AT_ONCE_ELSEWHERE = 256
 _TEST_SEED = 99
 
 
@@ -81,14 +80,6 @@ class _Item(NamedTuple):
     sample: int
 
 
-class _Group(NamedTuple):
-    """What answers of one shape share."""
-
-    tokens: int
-    nodes: int
-    room: int
-
-
 def tower_answers(
     tower: Tower,
     cells: Sequence[Cell],
@@ -97,36 +88,30 @@ def tower_answers(
     seed: int = 0,
 ) -> list[list[str]]:
     """What a tower writes, greedily; `thoughts` are the reasoner's, for a hybrid."""
-    groups: dict[_Group, list[_Item]] = {}
-    for number, cell in enumerate(cells):
-        longest = int((cell.lengths - cell.prompt_lengths).max()) + _SPARE
-        room = next(room for room in _ROOMS if room >= longest)
-        tokens = next(t for t in _PROMPTS if t >= cell.prompt_lengths.max())
-        group = groups.setdefault(_Group(tokens, padded_nodes(cell.nodes), room), [])
-        group += [_Item(number, sample) for sample in range(cell.samples)]
+    groups: dict[tuple[int, int], list[_Item]] = {}
+    rooms = [int((c.lengths - c.prompt_lengths).max()) + _SPARE for c in cells]
+    for number, (cell, room) in enumerate(zip(cells, rooms, strict=True)):
+        length = next(n for n in _LENGTHS if n >= cell.prompt_lengths.max() + room)
+        items = groups.setdefault((length, padded_nodes(cell.nodes)), [])
+        items += [_Item(number, sample) for sample in range(cell.samples)]
+    at_once = _AT_ONCE.get(jax.default_backend(), _AT_ONCE_ELSEWHERE)
     answers = [[""] * cell.samples for cell in cells]
     key = jax.random.key(seed)
     decode = tokenizer().decode
-
-    def answer(place: int, group: _Group, items: Sequence[_Item]) -> None:
-        at_once = _AT_ONCE.get(jax.default_backend(), _AT_ONCE_ELSEWHERE)
+    for number, ((length, nodes), items) in enumerate(sorted(groups.items())):
         for start in range(0, len(items), at_once):
             # The last batch is filled up, so that all have one shape.
             some = [items[i % len(items)] for i in range(start, start + at_once)]
-            graph = None if thoughts is None else _graph(thoughts, some, group.nodes)
+            graph = None if thoughts is None else _graph(thoughts, some, nodes)
             prompts = [
                 cells[i.cell].tokens[i.sample, : cells[i.cell].prompt_lengths[i.sample]].tolist()
                 for i in some
             ]
-            own = jax.random.fold_in(jax.random.fold_in(key, place), start)
-            written = generate(tower, prompts, group.room, graph, key=own, length=group.tokens)
+            room = max(rooms[i.cell] for i in some)
+            own = jax.random.fold_in(jax.random.fold_in(key, number), start)
+            written = generate(tower, prompts, room, graph, key=own, length=length)
             for item, tokens in zip(some, written, strict=True):
                 answers[item.cell][item.sample] = decode(tokens)
-
-    # Each group has a program of its own, and threads compile side by side.
-    ordered = sorted(groups.items())
-    with ThreadPoolExecutor(len(ordered)) as executor:
-        list(executor.map(answer, range(len(ordered)), *zip(*ordered, strict=True)))
     return answers
 
 

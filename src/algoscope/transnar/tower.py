@@ -128,7 +128,7 @@ def hidden(
     graph: Graph | None = None,
 ) -> Float[Array, "batch token width"]:
     """The residual stream after the last layer."""
-    return through(tower, tokens, positions, graph, lambda seen: None)[0]
+    return through(tower, tokens, positions, graph, lambda seen: None, fused=True)[0]
 
 
 def observe(
@@ -138,21 +138,28 @@ def observe(
     graph: Graph | None = None,
 ) -> tuple[Float[Array, "batch token vocabulary"], Seen]:
     """The logits and what each layer saw, with a first axis of layers."""
-    x, seen = through(tower, tokens, positions, graph, lambda seen: seen)
+    x, seen = through(tower, tokens, positions, graph, lambda seen: seen, fused=False)
     return unembed(cast(tower), x), seen
 
 
 def through(
-    tower: Tower, tokens, positions, graph: Graph | None, keep: Callable[[Seen], Any]
+    tower: Tower,
+    tokens: Int[Array, "batch token"],
+    positions: Int[Array, "batch token"],
+    graph: Graph | None,
+    keep: Callable[[Seen], Any],
+    *,
+    fused: bool,
 ) -> tuple[Float[Array, "batch token width"], Any]:
     """The residual stream after the last layer, and what is kept of all that each layer saw, with a
-    first axis of layers."""
+    first axis of layers. `fused` attention, where the device has it, is for training: it saves the
+    most there, and its programs are built anew whenever one is loaded."""
     tower = cast(tower)
     rotary = rotary_of(tower.config, positions)
     stepwise = graph is not None and tower.config.reads == "stepwise"
 
     def attend(query, key, value):
-        kind = "cudnn" if _has_fused_attention() else "xla"
+        kind = "cudnn" if fused and _has_fused_attention() else "xla"
         return jax.nn.dot_product_attention(query, key, value, is_causal=True, implementation=kind)
 
     def one(x, now):

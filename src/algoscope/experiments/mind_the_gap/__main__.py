@@ -8,7 +8,7 @@ import argparse
 import pathlib
 
 from algoscope.experiments.experiment import Claim
-from algoscope.experiments.mind_the_gap import claims, tables
+from algoscope.experiments.mind_the_gap import claims, tables, waiting
 from algoscope.experiments.mind_the_gap.presets import TASKS
 from algoscope.experiments.mind_the_gap.solutions import Solutions, found_in
 from algoscope.tasks.table import Table
@@ -41,8 +41,10 @@ def summary(found: dict[str, Solutions]) -> tuple[list[Table], list[Claim]]:
         every.append(table)
         said += about
     for solutions in traced:
-        every.append(tables.correlations(solutions)[0])
+        every += [tables.correlations(solutions)[0], tables.with_steps_held(solutions)]
         compared = len(solutions.seeds) > 1 and solutions.with_attention
+        if compared and solutions.plan.task in waiting.PROGRAMS:
+            every.append(waiting.table(solutions))
         said += claims.of_figures(solutions, claims.between(solutions) if compared else None)
     return every, said
 

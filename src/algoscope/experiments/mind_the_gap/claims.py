@@ -14,8 +14,10 @@ from algoscope.experiments.mind_the_gap.solutions import Solutions
 from algoscope.measures.across import (
     Clusters,
     Correlation,
+    Partial,
     correlation,
     pairwise_total_variation,
+    partial_correlation,
     ward_clusters,
 )
 from algoscope.measures.references import reference_class
@@ -37,6 +39,9 @@ class Related(NamedTuple):
     correlation: Correlation | None
     reason: str
     """Why there is none."""
+    steps_held: Partial | None
+    """The same with the logarithm of the step held fixed at which the weights were best on
+    validation; None if it cannot be."""
 
     @property
     def unrelated(self) -> bool | None:
@@ -60,10 +65,15 @@ def related(solutions: Solutions, size: int) -> list[Related]:
     found = []
     for label, (kind, values) in kinds.items():
         try:
-            of_seeds = correlation(solutions.test.tolist(), values.tolist())
-            found.append(Related(kind, label, of_seeds, ""))
+            of_seeds = correlation(solutions.test, values)
         except ValueError as reason:
-            found.append(Related(kind, label, None, str(reason).partition(";")[0]))
+            found.append(Related(kind, label, None, str(reason).partition(";")[0], None))
+            continue
+        try:
+            left = partial_correlation(solutions.test, values, solutions.log_steps)
+        except ValueError:
+            left = None
+        found.append(Related(kind, label, of_seeds, "", left))
     return found
 
 

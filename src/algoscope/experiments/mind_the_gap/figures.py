@@ -13,7 +13,7 @@ def reproduce_figures(
 ) -> Result:
     """`numbers` are those of the figures by what they show: accuracy, attention, best_match,
     traces, between, full. Where matplotlib is missing they are drawn by a later call elsewhere."""
-    from algoscope.experiments.mind_the_gap import claims, tables
+    from algoscope.experiments.mind_the_gap import claims, tables, waiting
 
     (solutions,) = solve_all(preset, [plan_of(preset, task)], out, say)
     table, _, _ = tables.correlations(solutions)
@@ -31,7 +31,8 @@ def reproduce_figures(
         "between_references": found.exact if math.isfinite(found.exact) else None,
         "clusters": found.clusters and found.clusters.count,
     }
-    return Result((table,), tuple(said), measured)
+    every = (table, tables.with_steps_held(solutions), waiting.table(solutions))
+    return Result(every, tuple(said), measured)
 
 
 def _draw(task: str, solutions, found, numbers: dict[str, str], folder: pathlib.Path) -> None:

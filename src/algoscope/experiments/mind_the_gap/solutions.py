@@ -126,6 +126,11 @@ class Solutions:
         """Scores on the canonical test problems: [seed]"""
         return np.array([seed["test"] for seed in self.seeds])
 
+    @property
+    def log_steps(self) -> np.ndarray:
+        """The logarithm of one more than the step whose weights were best on validation: [seed]"""
+        return np.log1p([seed["best_step"] for seed in self.seeds])
+
     def external(self, size: int) -> np.ndarray:
         """eq. 25: [seed]"""
         return np.array([seed["sizes"][str(size)]["external"]["eq25"] for seed in self.seeds])

@@ -13,8 +13,13 @@ def reproduce(preset: str, out: pathlib.Path, say: Say) -> Result:
     (solutions,) = solve_all(preset, [plan_of(preset, "bfs")], out, say)
     table, claims, found = tables.correlations(solutions)
     measured = {one.label: one.correlation and one.correlation._asdict() for one in found}
-    numbers = {"correlations": measured, "ensembles": {solutions.name: solutions.as_json()}}
-    return Result((table,), tuple(claims), numbers)
+    held = {one.label: one.steps_held and one.steps_held._asdict() for one in found}
+    numbers = {
+        "correlations": measured,
+        "with_steps_held": held,
+        "ensembles": {solutions.name: solutions.as_json()},
+    }
+    return Result((table, tables.with_steps_held(solutions)), tuple(claims), numbers)
 
 
 EXPERIMENT = Experiment(

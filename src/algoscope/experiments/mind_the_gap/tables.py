@@ -11,6 +11,7 @@ from algoscope.experiments.mind_the_gap.paper import (
     Accuracy,
 )
 from algoscope.experiments.mind_the_gap.solutions import Solutions
+from algoscope.measures.across import correlation
 from algoscope.tasks.table import Table
 
 _MARGINS = {"bfs": 2.0, "bellman_ford": 2.0, "dfs": 5.0}
@@ -124,6 +125,37 @@ def correlations(solutions: Solutions) -> tuple[Table, list[Claim], list[Related
         ),
         unrelated(solutions, size),
         found,
+    )
+
+
+def with_steps_held(solutions: Solutions) -> Table:
+    """Whether seeds differ in score and in faithfulness just because some learnt for longer: their
+    weights are those that were best on validation."""
+    rows = []
+    for one in (one for size in solutions.plan.sizes for one in related(solutions, size)):
+        left, ours = one.steps_held, one.correlation
+        if left is None or ours is None:
+            rows.append([one.label, "", one.reason or "cannot be held", "", ""])
+            continue
+        rows.append(
+            [
+                one.label,
+                f"{ours.pearson:+.3f} (p {ours.pearson_p:.3f})",
+                f"{left.pearson:+.3f} (p {left.pearson_p:.3f})",
+                f"{left.spearman:+.3f} (p {left.spearman_p:.3f})",
+                str(left.count),
+            ]
+        )
+    try:
+        of_step = correlation(solutions.test, solutions.log_steps)
+        r = f"{of_step.pearson:+.3f} (p {of_step.pearson_p:.3f})"
+        rows.append(["logarithm of that step", r, "", "", str(of_step.count)])
+    except ValueError as reason:
+        rows.append(["logarithm of that step", "", str(reason).partition(";")[0], "", ""])
+    return Table(
+        f"{solutions.plan.task}: the same, with the step of the best weights held fixed",
+        ["measure", "r", "r, step held", "ρ, step held", "N"],
+        rows,
     )
 
 

@@ -1,0 +1,86 @@
+"""Programs that wait on themselves: found by looking at figures 14 and 15 of trained networks.
+
+There, a node that no visited neighbour has yet to offer anything reads itself. The references read
+some neighbour, whom they ignore. It decides nothing, so a program that does the same is as exact.
+These were written after the trained networks had been seen; they are no references of a verdict.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.experiments.mind_the_gap.solutions import Solutions
+from algoscope.measures.references import reference, reference_class
+from algoscope.programs import GraphProgram
+from algoscope.programs.library import bellman_ford, breadth_first
+from algoscope.programs.reading import rewritten
+from algoscope.tasks.table import Table
+
+_FURTHER = """
+    + 32 * positive(idx - other.idx - other.visit)
+    + 32 * positive(other.idx - idx - other.visit)"""
+"""What a node that was not visited costs more than oneself."""
+
+PROGRAMS: dict[str, GraphProgram] = {
+    "bfs": rewritten(
+        "bfs_waiting",
+        breadth_first.BFS_LOCKED,
+        {"positive(pi - other.idx + found - 1)": f"positive(pi - other.idx + found - 1){_FURTHER}"},
+    ),
+    "bellman_ford": rewritten(
+        "bellman_ford_waiting",
+        bellman_ford.BELLMAN_FORD,
+        {"positive(1 - 32 * edge.A)": f"positive(1 - 32 * edge.A){_FURTHER}"},
+    ),
+}
+"""By task."""
+
+
+class Distances(NamedTuple):
+    """Of the attention of each seed on the problems kept from a program's, in total variation."""
+
+    program: str
+    every: np.ndarray
+    """[seed]"""
+    idle: np.ndarray
+    """Over rows of nodes that were not visited and do not read one that was: [seed]"""
+    others: np.ndarray
+    """Over all other rows: [seed]"""
+
+
+def distances(solutions: Solutions) -> list[Distances]:
+    """From each reference, and last from the program that waits on itself."""
+    batch = solutions.batch
+    visited = batch.hints["reach_h" if solutions.plan.task == "bfs" else "msk"] > 0
+    found = []
+    waiting = reference(PROGRAMS[solutions.plan.task], batch)
+    for one in [*reference_class(batch), waiting]:
+        attention = np.asarray(one.recording.attention).mean(2)
+        apart = np.abs(solutions.attention - attention).sum(-1) / 2
+        before = visited[:, : attention.shape[1]]
+        valid = np.broadcast_to(one.recording.valid[:, :, None], before.shape)
+        read = np.take_along_axis(before, attention.argmax(-1), 2)
+        idle = valid & ~before & ~read
+        parts = (apart[:, rows].mean(1) for rows in (valid, idle, valid & ~idle))
+        found.append(Distances(one.name, *parts))
+    return found
+
+
+def table(solutions: Solutions) -> Table:
+    rows = [
+        [
+            one.program,
+            f"{one.every.mean():.3f}",
+            f"{one.every.min():.3f}",
+            f"{one.idle.mean():.3f}",
+            f"{one.others.mean():.3f}",
+            str(len(one.every)),
+        ]
+        for one in distances(solutions)
+    ]
+    return Table(
+        f"{solutions.plan.task}: total variation from exact programs, the last one written after "
+        f"the networks were seen (n = {solutions.plan.sizes[0]}, {len(solutions.batch)} problems)",
+        ["program", "mean", "least", "rows in which nothing can be read", "other rows", "N"],
+        rows,
+    )
