@@ -167,10 +167,12 @@ def test_the_commands_print_the_same_rows(made, tmp_path, monkeypatch, capsys):
 def test_transnar_has_a_row_for_each_rival_and_its_controls(made):
     result, _ = made("transnar-scores")
     table, of_tasks = result.tables
-    assert [row[0] for row in table.rows] == list(study.ROWS)
-    assert set(table.rows[study.ROWS.index("reference algorithm")][1:]) == {"1.000"}
+    rows = ["base", "hybrid", *study.RIVALS.values(), study.CONTROLS["untrained"]]
+    assert [row[0] for row in table.rows] == rows
+    assert set(table.rows[rows.index("reference algorithm")][1:]) == {"1.000"}
     assert len(of_tasks.rows) >= 1
     (claim,) = result.claims
     assert "gain" in claim.found
+    assert claim.holds, "a hybrid learns more from the same problems, even from so few"
     ablations = result.numbers["mechanism"]["ablations"]
     assert {"gates shut", "another problem's states"} <= set(ablations)

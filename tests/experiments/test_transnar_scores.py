@@ -58,14 +58,33 @@ def miniature():
         unseen_sizes=(4,),
         problems=2,
         glances=1,
+        beside=True,
         glance_problems=1,
         mechanism=("bfs", 4),
+        controls=tuple(study.CONTROLS),
     )
 
 
 def test_a_study_makes_the_table_and_is_made_once(miniature, tmp_path, monkeypatch):
+    def stop_at_the_hybrid(text: str) -> None:
+        if text == "hybrid-0: begins":
+            raise training.Stopped
+
+    out = tmp_path / "study"
+    with pytest.raises(training.Stopped):
+        study.run_study(miniature, out, stop_at_the_hybrid)
+    so_far = json.loads((out / "results.json").read_text())
+    assert not so_far["complete"]
+    assert "base" in so_far["rows"]
+    assert "hybrid" not in so_far["rows"]
+    assert tables.table(so_far).rows
     said = []
-    results = study.run_study(miniature, tmp_path / "study", said.append)
+    results = study.run_study(miniature, out, said.append)
+    assert results["complete"]
+    assert results["rows"]["base"] == so_far["rows"]["base"]
+    assert not [text for text in said if text == "base-0: begins"]
+    assert set(results["curves"]) == {"base-0", "hybrid-0", *study.CONTROLS}
+    assert all(set(curve) == {"1"} for curve in results["curves"].values())
     assert list(results["rows"]) == list(study.ROWS)
     table = tables.table(results)
     assert [row[0] for row in table.rows] == list(study.ROWS)

@@ -12,7 +12,7 @@ from algoscope import tasks
 from algoscope.recording import Recording
 from algoscope.transnar import mechanism
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.cells import TEST, Order, draw, reread
+from algoscope.transnar.cells import TEST, Order, draw, first, reread
 from algoscope.transnar.reasoner import View
 from algoscope.transnar.scores import pipeline_answers, scores_of, solver_answers
 from algoscope.transnar.tower import build, logits, positions_of
@@ -54,6 +54,19 @@ def test_states_step_by_step_end_with_the_final_ones(reasoner, cell, thought):
     assert np.allclose(stepwise.nodes[-1], thought.nodes[0], atol=1e-6)
     assert np.allclose(stepwise.edges[-1], thought.edges[0], atol=1e-6)
     assert not np.allclose(stepwise.nodes[0], thought.nodes[0], atol=1e-3)
+
+
+def test_hidden_states_alone_have_zeros_in_place_of_encoded_inputs(reasoner, cell, thought):
+    [hidden] = reasoners.think(reasoner, [cell], View(inputs=False))
+    width = reasoner.parts["bfs"].config.width
+    for alone, whole in ((hidden.nodes, thought.nodes), (hidden.edges, thought.edges)):
+        assert not alone[..., :width].any()
+        assert whole[..., :width].any()
+        assert np.array_equal(alone[..., width:], whole[..., width:])
+
+
+def test_the_first_problems_of_a_cell_are_the_same_problems(cell):
+    assert first(cell, 2).examples() == cell.examples()[:2]
 
 
 def test_a_stepwise_hybrid_reads_one_more_step_in_each_layer(reasoner, cell):

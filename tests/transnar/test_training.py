@@ -15,8 +15,10 @@ from algoscope.networks import ConfigError
 from algoscope.runs import RunError
 from algoscope.transnar import loop
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.pool import Shape, order_of
+from algoscope.transnar.cells import draw_all
+from algoscope.transnar.pool import Shape, make_buckets, order_of, training_orders
 from algoscope.transnar.scores import as_json, from_json
+from algoscope.verbs.transnar import TrainTower
 
 BASE = dataclasses.replace(CONFIG, tower=dataclasses.replace(TOWER, reads="nothing"))
 PROMPT = "bfs:\ns: 0, A: [[0 1 0], [1 0 1], [0 1 0]]\npi:\n"
@@ -84,6 +86,50 @@ def test_a_run_that_was_stopped_ends_with_the_same_bits(place, reasoner, pool, h
     loop.resume(path)
     for name in ("weights.safetensors", "metrics.safetensors"):
         assert (path / name).read_bytes() == (hybrid_run.path / name).read_bytes()
+
+
+def test_a_look_that_fails_costs_no_step(place, reasoner, pool, hybrid_run):
+    class BrokenError(Exception):
+        pass
+
+    def look(step, tower):
+        raise BrokenError
+
+    path = place / "looked-at"
+    with pytest.raises(BrokenError):
+        loop.train(CONFIG, path, reasoner=reasoner, pool=pool, looks=loop.Looks((3,), look))
+    assert runs.open(path).step == 3
+    seen = []
+    looks = loop.Looks((3, 4), lambda step, tower: seen.append(step))
+    loop.resume(path, pool=pool, looks=looks)
+    assert seen == [4]
+    for name in ("weights.safetensors", "metrics.safetensors"):
+        assert (path / name).read_bytes() == (hybrid_run.path / name).read_bytes()
+
+
+def test_the_pool_holds_what_the_reasoner_thinks(reasoner):
+    cells = draw_all(training_orders(dataclasses.replace(CONFIG, sizes=(4, 5))))
+    [bucket] = make_buckets(cells, reasoner).values()
+    first = 0
+    for cell, thought in zip(cells, reasoners.think(reasoner, cells), strict=True):
+        rows, n = slice(first, first + cell.samples), cell.nodes
+        assert np.array_equal(bucket.graph.nodes[:, rows, :n], thought.nodes)
+        assert np.array_equal(bucket.graph.edges[:, rows, :n, :n], thought.edges)
+        assert not bucket.graph.nodes[:, rows, n:].any()
+        assert (bucket.graph.mask[rows] == (np.arange(8) < n)).all()
+        first += cell.samples
+    assert first == bucket.samples
+
+
+def test_an_empty_pool_is_refused():
+    with pytest.raises(ValueError, match="got no problems"):
+        next(order_of({}, 4, 0))
+
+
+def test_options_that_are_not_given_are_those_of_the_configuration():
+    assert TrainTower(("bfs",))._config() == transnar.TransnarConfig(("bfs",))
+    given = TrainTower(("bfs",), steps=7, width=32, positions_in_order=True)._config()
+    assert (given.steps, given.tower.width, given.tower.random_positions) == (7, 32, False)
 
 
 def test_base_and_hybrid_learn_from_the_same_problems_in_the_same_order(pool):
@@ -154,6 +200,7 @@ def test_evaluation_scores_each_task_and_size_and_survives_json(hybrid_run):
         ({"sizes": ()}, "sizes: got none"),
         ({"learning_rate": -1.0}, "learning_rate: got -1.0"),
         ({"trains_reasoner": ("procesor",)}, "did you mean processor"),
+        ({"trains_reasoner": ("processor",), "reads_inputs": False}, "needed a frozen reasoner"),
     ],
 )
 def test_a_wrong_configuration_is_refused_and_leaves_nothing(place, reasoner, changes, complaint):

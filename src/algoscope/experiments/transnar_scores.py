@@ -36,7 +36,7 @@ _EXPECTED_GAIN = {"smoke": 0.0, "full": 0.10}
 def study_of(preset: str) -> "Study":
     from algoscope import networks, tasks, training
     from algoscope.transnar.config import TowerConfig, TransnarConfig
-    from algoscope.transnar.study import Study
+    from algoscope.transnar.study import CONTROLS, Study
 
     if preset == "smoke":
         return Study(
@@ -47,16 +47,19 @@ def study_of(preset: str) -> "Study":
                 evaluate_every=100,
                 scored_on=(),
                 recipe=tasks.Recipe(sizes=(5,), count=32),
-                network=networks.NetworkConfig(processor="triplet_gmpnn", width=32),
+                # Hints cost the most to compile.
+                network=networks.NetworkConfig(
+                    processor="triplet_gmpnn", width=32, **training.hint_options("none")
+                ),
             ),
             TransnarConfig(
                 ("bfs", "dfs"),
                 sizes=(4, 5),
                 samples=1_000,
-                steps=240,
-                batch=32,
-                learning_rate=2e-3,
-                warmup=50,
+                steps=200,
+                batch=16,
+                learning_rate=3e-3,
+                warmup=20,
                 tower=TowerConfig(width=64, layers=2, heads=2, context=256, reads="final"),
             ),
             seeds=(0,),
@@ -64,6 +67,7 @@ def study_of(preset: str) -> "Study":
             unseen_sizes=(6,),
             problems=100,
             mechanism=("bfs", 5),
+            controls=("untrained",),
         )
     return Study(
         training.TrainingConfig(
@@ -88,6 +92,7 @@ def study_of(preset: str) -> "Study":
         unseen_sizes=(10, 14),
         problems=100,
         mechanism=("bfs", 12),
+        controls=tuple(CONTROLS),
         glances=4,
         beside=True,
     )
@@ -130,8 +135,8 @@ EXPERIMENT = Experiment(
     "base Transformer, hybrid, reasoner alone and controls on CLRS-Text, in one table",
     "Bounsi et al. 2024 (arXiv 2406.09308), figures 3 to 5",
     {
-        "smoke": "two tasks, n up to 6, towers of 0.3 and 0.4 M weights; minutes on two cores",
-        "full": "14 tasks, n up to 14, six towers of 11 to 18 M weights; one H200",
+        "smoke": "two tasks, n up to 6, three towers of up to 0.4 M weights; minutes on two cores",
+        "full": "14 tasks, n up to 14, eight towers of 12 and 19 M weights; one H200",
     },
     reproduce,
 )

@@ -156,20 +156,23 @@ def _put(nodes, edges, some_nodes, some_edges, place):
 
 def graph_of(thought: Thought, chosen: np.ndarray, nodes: int) -> Graph:
     """The states on the chosen problems, padded to so many nodes."""
-    n = thought.nodes.shape[2]
-    more = (0, nodes - n)
-    return Graph(
-        np.pad(thought.nodes[:, chosen], [(0, 0), (0, 0), more, (0, 0)]),
-        np.pad(thought.edges[:, chosen], [(0, 0), (0, 0), more, more, (0, 0)]),
-        np.broadcast_to(np.arange(nodes) < n, (len(chosen), nodes)),
-    )
+    return joint_graph([(thought, chosen)], nodes)
 
 
-def join_graphs(graphs: Sequence[Graph]) -> Graph:
+def joint_graph(parts: Sequence[tuple[Thought, np.ndarray]], nodes: int) -> Graph:
+    """The states on the chosen problems of several cells. They are joined on the host: on a device,
+    each number of problems would be compiled for."""
+    at_nodes, at_edges, mask = [], [], []
+    for thought, chosen in parts:
+        n = thought.nodes.shape[2]
+        more = (0, nodes - n)
+        at_nodes.append(np.pad(thought.nodes[:, chosen], [(0, 0), (0, 0), more, (0, 0)]))
+        at_edges.append(np.pad(thought.edges[:, chosen], [(0, 0), (0, 0), more, more, (0, 0)]))
+        mask.append(np.broadcast_to(np.arange(nodes) < n, (len(chosen), nodes)))
     return Graph(
-        np.concatenate([g.nodes for g in graphs], 1),
-        np.concatenate([g.edges for g in graphs], 1),
-        np.concatenate([g.mask for g in graphs]),
+        jnp.asarray(np.concatenate(at_nodes, 1)),
+        jnp.asarray(np.concatenate(at_edges, 1)),
+        jnp.asarray(np.concatenate(mask)),
     )
 
 

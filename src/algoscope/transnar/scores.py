@@ -16,7 +16,7 @@ from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.cells import TEST, Cell, Order
 from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.generation import generate
-from algoscope.transnar.pool import graph_of, join_graphs
+from algoscope.transnar.pool import joint_graph
 from algoscope.transnar.reading import Graph
 from algoscope.transnar.reasoner import Thought, padded_nodes
 from algoscope.transnar.tokenizer import tokenizer
@@ -122,7 +122,7 @@ def _graph(thoughts: Sequence[Thought], items: Sequence[_Item], nodes: int) -> G
         if not runs or runs[-1][0] != item.cell:
             runs.append((item.cell, []))
         runs[-1][1].append(item.sample)
-    return join_graphs([graph_of(thoughts[c], np.array(samples), nodes) for c, samples in runs])
+    return joint_graph([(thoughts[c], np.array(samples)) for c, samples in runs], nodes)
 
 
 def reasoner_answers(cells: Sequence[Cell], thoughts: Sequence[Thought]) -> list[list[str]]:

@@ -65,6 +65,8 @@ class Study:
     """Test problems of each task and size."""
     mechanism: tuple[str, int]
     """The task and size on which the reading is looked at: one whose answer is pointers."""
+    controls: tuple[str, ...]
+    """Which of `CONTROLS` there are."""
     glances: int = 0
     """How often towers are scored on their way, at equal distances."""
     glance_problems: int = 20
@@ -82,22 +84,13 @@ def _variants(study: Study) -> dict[str, _Variant]:
     """The towers by name, in the order of their worth."""
     hybrid = dataclasses.replace(study.tower, seed=study.seeds[0])
     base = _with_tower(hybrid, reads="nothing")
-    hidden = dataclasses.replace(hybrid, reads_inputs=False)
 
     def seeds(name: str, config: TransnarConfig) -> dict[str, _Variant]:
         each = {f"{name}-{seed}": dataclasses.replace(config, seed=seed) for seed in study.seeds}
         return {own: _Variant(name, with_seed) for own, with_seed in each.items()}
 
-    return {
-        **seeds("base", base),
-        **seeds("hybrid", hybrid),
-        "untrained": _Variant("hybrid, untrained reasoner", _untrained(hybrid)),
-        "hidden": _Variant("hybrid, hidden states alone", hidden),
-        "hidden-untrained": _Variant("the same, untrained reasoner", _untrained(hidden)),
-        "in-order": _Variant(
-            "hybrid, positions in order", _with_tower(hybrid, random_positions=False)
-        ),
-    }
+    controls = {name: _Variant(CONTROLS[name], _CHANGES[name](hybrid)) for name in study.controls}
+    return seeds("base", base) | seeds("hybrid", hybrid) | controls
 
 
 def _with_tower(config: TransnarConfig, **changes: Any) -> TransnarConfig:
@@ -108,20 +101,28 @@ def _untrained(config: TransnarConfig) -> TransnarConfig:
     return dataclasses.replace(config, reasoner_trained=False)
 
 
+def _hidden(config: TransnarConfig) -> TransnarConfig:
+    return dataclasses.replace(config, reads_inputs=False)
+
+
 RIVALS = {
     "reasoner": "reasoner alone",
     "pipeline": "text to graph to reasoner",
     "solver": "reference algorithm",
 }
-ROWS = (
-    "base",
-    "hybrid",
-    *RIVALS.values(),
-    "hybrid, untrained reasoner",
-    "hybrid, hidden states alone",
-    "the same, untrained reasoner",
-    "hybrid, positions in order",
-)
+CONTROLS = {
+    "untrained": "hybrid, untrained reasoner",
+    "hidden": "hybrid, hidden states alone",
+    "hidden-untrained": "the same, untrained reasoner",
+    "in-order": "hybrid, positions in order",
+}
+_CHANGES: dict[str, Callable[[TransnarConfig], TransnarConfig]] = {
+    "untrained": _untrained,
+    "hidden": _hidden,
+    "hidden-untrained": lambda config: _untrained(_hidden(config)),
+    "in-order": lambda config: _with_tower(config, random_positions=False),
+}
+ROWS = ("base", "hybrid", *RIVALS.values(), *CONTROLS.values())
 
 
 def run_study(study: Study, out: pathlib.Path, say: Say = lambda _: None) -> dict[str, Any]:
@@ -156,7 +157,7 @@ def _jobs(desk: "_Desk") -> dict[str, _Job]:
         for name, variant in _variants(desk.study).items()
     }
     # These need no trained reasoner; what they compile serves the others, too.
-    for name in [*(f"base-{seed}" for seed in desk.study.seeds), "untrained"]:
+    for name in {*(f"base-{seed}" for seed in desk.study.seeds), "untrained"} & set(towers):
         towers[name] = towers[name]._replace(needs_reasoner=False)
     main = [f"{name}-{seed}" for name in ("base", "hybrid") for seed in desk.study.seeds]
     return {

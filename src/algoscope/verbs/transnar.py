@@ -4,7 +4,7 @@ import dataclasses
 import json
 import pathlib
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class TrainTower:
-    """Train a base Transformer, or a hybrid that reads a reasoner, on CLRS-Text."""
+    """Train a base Transformer, or a hybrid that reads a reasoner, on CLRS-Text.
+
+    Sizes, counts and rates that are not given are those of `transnar.TransnarConfig`.
+    """
 
     tasks: tyro.conf.Positional[tuple[str, ...]] = ()
     """The tasks, as `algoscope tasks` lists them."""
@@ -35,25 +38,27 @@ class TrainTower:
     """Weights of the reasoner that learn too, such as processor; all others are frozen."""
     positions_in_order: bool = False
     """Positions 0, 1, 2, … instead of random ones."""
-    sizes: tuple[int, ...] = (4, 5, 6, 7, 8, 12)
+    hidden_states_alone: bool = False
+    """Read no encoded inputs: a control."""
+    sizes: tuple[int, ...] | None = None
     """Sizes of the problems."""
-    samples: int = 10_000
+    samples: int | None = None
     """Problems of each task and size."""
-    steps: int = 10_000
+    steps: int | None = None
     """Training steps."""
-    batch: int = 256
+    batch: int | None = None
     """Problems in a batch."""
-    learning_rate: float = 1e-3
+    learning_rate: float | None = None
     """The highest."""
-    width: int = 384
+    width: int | None = None
     """Width of the tower."""
-    layers: int = 6
+    layers: int | None = None
     """Layers of the tower."""
-    heads: int = 6
+    heads: int | None = None
     """Attention heads of each layer."""
-    context: int = 2048
+    context: int | None = None
     """Most tokens of prompt and answer."""
-    seed: int = 0
+    seed: int | None = None
     """Of weights, order and positions."""
     resume: pathlib.Path | None = None
     """Go on with this run, which was stopped; no other option applies."""
@@ -87,25 +92,23 @@ class TrainTower:
     def _config(self) -> "TransnarConfig":
         from algoscope.transnar import TowerConfig, TransnarConfig
 
-        return TransnarConfig(
-            tasks=self.tasks,
-            sizes=self.sizes,
-            samples=self.samples,
-            steps=self.steps,
-            batch=self.batch,
-            learning_rate=self.learning_rate,
-            seed=self.seed,
-            reasoner_trained=not self.untrained_reasoner,
-            trains_reasoner=self.trains_reasoner,
-            tower=TowerConfig(
-                self.width,
-                self.layers,
-                self.heads,
-                self.context,
-                not self.positions_in_order,
-                "nothing" if self.reasoner is None else self.reads,
-            ),
+        tower = TowerConfig(
+            **self._given("width", "layers", "heads", "context"),
+            random_positions=not self.positions_in_order,
+            reads="nothing" if self.reasoner is None else self.reads,
         )
+        return TransnarConfig(
+            self.tasks,
+            **self._given("sizes", "samples", "steps", "batch", "learning_rate", "seed"),
+            reasoner_trained=not self.untrained_reasoner,
+            reads_inputs=not self.hidden_states_alone,
+            trains_reasoner=self.trains_reasoner,
+            tower=tower,
+        )
+
+    def _given(self, *names: str) -> dict[str, Any]:
+        options = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in options.items() if value is not None}
 
 
 def _show(progress: "Progress") -> None:
