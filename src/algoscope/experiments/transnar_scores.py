@@ -67,7 +67,7 @@ def study_of(preset: str) -> "Study":
             unseen_sizes=(6,),
             problems=100,
             mechanism=("bfs", 5),
-            controls=("untrained",),
+            controls=(),
         )
     return Study(
         training.TrainingConfig(
@@ -135,7 +135,7 @@ EXPERIMENT = Experiment(
     "base Transformer, hybrid, reasoner alone and controls on CLRS-Text, in one table",
     "Bounsi et al. 2024 (arXiv 2406.09308), figures 3 to 5",
     {
-        "smoke": "two tasks, n up to 6, three towers of up to 0.4 M weights; minutes on two cores",
+        "smoke": "two tasks, n up to 6, two towers of up to 0.4 M weights; minutes on two cores",
         "full": "14 tasks, n up to 14, eight towers of 12 and 19 M weights; one H200",
     },
     reproduce,
