@@ -264,7 +264,11 @@ def test_presets_differ_in_counts_and_full_says_what_it_takes(tmp_path):
     assert full.training == training.TrainingConfig(("bfs",), seeds=128, scored_on=("test",))
     assert presets.plan_of("full", "dfs", traces=False).training.hint_mode == "none"
     said = presets.estimate([full], tmp_path)
-    assert said.startswith("about 4 GPU minutes on one H200: bfs 1,280,000 seed-steps at 7,100")
+    rate = presets._RATES["bfs"]
+    minutes = (1_280_000 / rate + presets._COMPILING) / 60
+    assert said.startswith(
+        f"about {minutes:.0f} GPU minutes on one H200: bfs 1,280,000 seed-steps at {rate:,.0f}"
+    )
     done = tmp_path / "bfs" / "seeds-00000-00127.json"
     done.parent.mkdir()
     done.write_text("{}")
