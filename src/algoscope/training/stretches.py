@@ -101,7 +101,9 @@ class Stretches:
             }
             self._programs = {name: done.result() for name, done in compiling.items()}
 
-    def take(self, material: Material, group: Group, start: int, stop: int):
+    def take(
+        self, material: Material, group: Group, start: int, stop: int
+    ) -> tuple[Group, Progress]:
         """The group after these steps, and its progress."""
         learners, losses, validated, scores = group.learners, [], [], []
         schedules = material.generation.schedules
