@@ -15,8 +15,9 @@ from algoscope.networks.network import BatchArrays, Network, Noise, Trajectory, 
 from algoscope.networks.objective import loss_of
 
 FOLDER = pathlib.Path(__file__).parents[1] / "oracle" / "networks"
-ROUNDED = ("articulation_points-gatv2", "heapsort-gatv2")
-"""Here rounding, dm-clrs's or ours, takes up most of what is allowed: ours is in float64."""
+ROUNDED = ("articulation_points-gatv2",)
+"""Here dm-clrs's own rounding takes up two thirds of what is allowed. With XLA's default options ours
+in float32 stays within the rest; with those of the tests (conftest) it does not, so it is in float64."""
 
 
 @functools.partial(jax.jit, static_argnames="both")

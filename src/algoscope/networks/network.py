@@ -262,7 +262,7 @@ class _Weights(NamedTuple):
 
     @staticmethod
     def of(network: Network) -> "_Weights":
-        rows = {location: _rows(network, location) for location in Location}
+        rows = {place: _rows(network, place) for place in (Location.EDGE, Location.GRAPH)}
         edges = rows[Location.EDGE]
         prepared = [p.prepare(edges, rows[Location.GRAPH]) for p in network.rounds]
         if network.rounds[-1].makes_edges:
@@ -371,7 +371,7 @@ def _read_at(network: Network, names: Mapping[str, Any], location: Location) -> 
 def _encode(weights: _Weights, values: Values, nodes: int) -> Encoded:
     """Sums the encoded features at nodes; keeps the factors of those at edges and of the graph."""
     network, dtype = weights.network, weights.network.dtype
-    shapes = {Location.NODE: (nodes,), Location.EDGE: (nodes, nodes), Location.GRAPH: ()}
+    shapes = {Location.EDGE: (nodes, nodes), Location.GRAPH: ()}
     encoded = {}
     for location, shape in shapes.items():
         read = _read_at(network, values, location)
@@ -389,9 +389,13 @@ def _encode(weights: _Weights, values: Values, nodes: int) -> Encoded:
         added = adds_edges(feature, value)
         if added is not None:
             adjacency |= added
-    # Positions have to arrive as they are, whatever the precision of the matrices that follow.
+    # One after the other: as one product, large and small features round each other off. Positions
+    # have to arrive as they are, whatever the precision of the matrices that follow.
+    at_nodes = jnp.zeros((nodes, network.config.width), dtype)
     with jax.default_matmul_precision("highest"):
-        at_nodes = encoded[Location.NODE].dense()
+        for feature in _read_at(network, values, Location.NODE):
+            rows, bias = rows_of(network.encoders[feature.name])
+            at_nodes += scalars_of(feature, values[feature.name]) @ rows + bias
     return Encoded(at_nodes, encoded[Location.EDGE], encoded[Location.GRAPH], adjacency)
 
 
