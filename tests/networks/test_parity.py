@@ -16,8 +16,8 @@ from algoscope.networks.objective import loss_of
 
 FOLDER = pathlib.Path(__file__).parents[1] / "oracle" / "networks"
 ROUNDED = ("articulation_points-gatv2",)
-"""Here dm-clrs's own rounding takes up two thirds of what is allowed. With XLA's default options ours
-in float32 stays within the rest; with those of the tests (conftest) it does not, so it is in float64."""
+"""Here dm-clrs's own rounding takes up two thirds of what is allowed. With XLA's default options
+ours in float32 stays within the rest; with those of the tests it does not, so it is in float64."""
 
 
 @functools.partial(jax.jit, static_argnames="both")
