@@ -1,10 +1,10 @@
 """Decoders: from the states of a step to the logits of each feature.
 
-A `Bank` of decoders applies linear layers of all of them on the nodes' states together, and does
-what depends on the weights alone once for all steps of time.
+A `Bank` of decoders applies what all of them do to the nodes' states together, and does what depends
+on the weights alone once for all steps of time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -25,8 +25,22 @@ class States(NamedTuple):
 
     nodes: Float[Array, "n decoded"]
     """Encoded features, hidden state before and after the step."""
+    highest: Float[Array, " decoded"]
+    """Over nodes."""
     edges: Factored
     graph: Factored
+
+
+class Given(NamedTuple):
+    """What a `Bank` gives to one of its decoders."""
+
+    nodes: Sequence[Float[Array, "n outputs"]]
+    """After `node_layers`."""
+    pairs: Float[Array, "n n"] | None
+    """After `pair_layers`."""
+    prepared: Any
+    states: States
+    noise: Float[Array, "n n"] | None
 
 
 class Decoder(eqx.Module):
@@ -34,12 +48,16 @@ class Decoder(eqx.Module):
         """Layers on the nodes' states, to be applied together with those of others."""
         return ()
 
+    def pair_layers(self, edges: Rows) -> PairLayers | None:
+        """Those of scores of pairs, w · max(…), likewise; the edges are those that lead back."""
+        del edges
+
     def prepare(self, edges: Rows) -> Any:
         """What depends on the weights alone; `edges` are the rows of the edge features."""
         del edges
 
-    def __call__(self, nodes: Sequence[Array], prepared: Any, states: States, noise: Any) -> Any:
-        """The logits, from what `node_layers` give and what was prepared."""
+    def __call__(self, given: Given) -> Any:
+        """The logits."""
         raise NotImplementedError
 
 
@@ -48,23 +66,42 @@ class Bank(eqx.Module):
 
     decoders: dict[str, Decoder]
     layers: SideBySide
+    pairs: PairLayers | None
     prepared: dict[str, Any]
+    pointing: frozenset[str] = eqx.field(static=True)
+    """The decoders that have scores of pairs."""
 
     @staticmethod
     def of(decoders: Mapping[str, Decoder], edges: Rows) -> "Bank":
         """`edges` are the rows of the edge features."""
         layers = [layer for d in decoders.values() for layer in d.node_layers()]
-        prepared = {name: d.prepare(edges) for name, d in decoders.items()}
-        return Bank(dict(decoders), SideBySide.of(layers), prepared)
+        each = {name: d.pair_layers(edges) for name, d in decoders.items()}
+        several = {name: pairs for name, pairs in each.items() if pairs is not None}
+        return Bank(
+            dict(decoders),
+            SideBySide.of(layers),
+            PairLayers.together(list(several.values())) if several else None,
+            {name: d.prepare(edges) for name, d in decoders.items()},
+            frozenset(several),
+        )
 
     def __call__(self, states: States, noise: Array | None = None) -> dict[str, Any]:
         """The logits by feature name; noise [n, n] goes to permutations."""
-        mapped = iter(self.layers(states.nodes))
+        mapped, scores = iter(self.layers(states.nodes)), self._scores(states)
         logits = {}
         for name, decoder in self.decoders.items():
             nodes = [next(mapped) for _ in decoder.node_layers()]
-            logits[name] = decoder(nodes, self.prepared[name], states, noise)
+            pairs = next(scores)[..., 0] if name in self.pointing else None
+            logits[name] = decoder(Given(nodes, pairs, self.prepared[name], states, noise))
         return logits
+
+    def _scores(self, states: States) -> Iterator[Float[Array, "n n 1"]]:
+        if self.pairs is None:
+            return iter(())
+        edges = states.edges.reversed()
+        if not self.pairs.rows.shape[1]:
+            edges = no_edges(len(states.nodes), 0)
+        return iter(self.pairs.scores("maximum", states.nodes, edges))
 
 
 class NodeDecoder(Decoder):
@@ -75,9 +112,8 @@ class NodeDecoder(Decoder):
     def node_layers(self):
         return (self.node,)
 
-    def __call__(self, nodes, prepared, states, noise):
-        del prepared, states, noise
-        return _drop_single(nodes[0])
+    def __call__(self, given):
+        return _drop_single(given.nodes[0])
 
 
 class PointerDecoder(Decoder):
@@ -89,19 +125,15 @@ class PointerDecoder(Decoder):
     """None in the simple decoders."""
     score: Linear
 
-    def prepare(self, edges: Rows) -> PairLayers:
+    def pair_layers(self, edges: Rows) -> PairLayers:
         if self.edge is None:
             rows = no_edges(0, len(self.sender.bias)).rows
         else:
             rows = edges.through(self.edge)
         return PairLayers.of(self.receiver, self.sender, rows, self.score.weight)
 
-    def __call__(self, nodes, prepared, states, noise):
-        del nodes, noise
-        edges = states.edges.reversed()
-        if self.edge is None:
-            edges = no_edges(len(states.nodes), 0)
-        return prepared.scores("maximum", states.nodes, edges)[..., 0] + self.score.bias
+    def __call__(self, given):
+        return given.pairs + self.score.bias
 
 
 class PermutationDecoder(Decoder):
@@ -113,12 +145,11 @@ class PermutationDecoder(Decoder):
     def node_layers(self):
         return self.first.node_layers()
 
-    def prepare(self, edges: Rows) -> PairLayers:
-        return self.pointer.prepare(edges)
+    def pair_layers(self, edges: Rows) -> PairLayers:
+        return self.pointer.pair_layers(edges)
 
-    def __call__(self, nodes, prepared, states, noise):
-        pointers = self.pointer((), prepared, states, None) + noise
-        first = self.first(nodes, None, states, None)
+    def __call__(self, given):
+        pointers, first = self.pointer(given) + given.noise, self.first(given)
         return PermutationLogits(log_sinkhorn(pointers, _SINKHORN_STEPS), first)
 
 
@@ -135,10 +166,9 @@ class EdgeDecoder(Decoder):
     def prepare(self, edges: Rows) -> Rows:
         return edges.through(self.edge)
 
-    def __call__(self, nodes, prepared, states, noise):
-        del noise
-        receivers, senders = nodes
-        of_edges = states.edges.under(prepared).dense()
+    def __call__(self, given):
+        receivers, senders = given.nodes
+        of_edges = given.states.edges.under(given.prepared).dense()
         return _drop_single(receivers[:, None] + senders[None] + of_edges)
 
 
@@ -157,20 +187,19 @@ class EdgePointerDecoder(Decoder):
     def prepare(self, edges: Rows) -> Rows:
         return edges.through(self.edge)
 
-    def __call__(self, nodes, prepared, states, noise):
-        del noise
-        receivers, senders, targets = nodes
+    def __call__(self, given):
+        (receivers, senders, targets), rows = given.nodes, given.prepared
         none = no_edges(len(targets), targets.shape[-1])
 
         @jax.checkpoint
         def of_receiver(row):
             receiver, scalars = row
-            pairs = receiver + senders + scalars @ prepared.rows + prepared.bias
+            pairs = receiver + senders + scalars @ rows.rows + rows.bias
             return pair_scores(
                 "maximum", pairs, targets, none.scalars, none.rows.rows, self.score.weight
             )
 
-        scores = jax.lax.map(of_receiver, (receivers, states.edges.scalars))
+        scores = jax.lax.map(of_receiver, (receivers, given.states.edges.scalars))
         return scores[..., 0] + self.score.bias
 
 
@@ -180,10 +209,9 @@ class GraphDecoder(Decoder):
     nodes: Linear
     graph: Linear
 
-    def __call__(self, nodes, prepared, states, noise):
-        del nodes, prepared, noise
-        of_graph = states.graph.through(self.graph).dense()
-        return _drop_single(self.nodes(states.nodes.max(0)) + of_graph)
+    def __call__(self, given):
+        of_graph = given.states.graph.through(self.graph).dense()
+        return _drop_single(self.nodes(given.states.highest) + of_graph)
 
 
 def _drop_single(y: Array) -> Array:

@@ -1,8 +1,8 @@
 """Scores of pairs on a GPU: one Pallas kernel forwards, one backwards.
 
-    score_ij = sum_p join(r_ip, s_jp + sum_k scalars_ijk rows_kp) weight_p
+    score_dij = sum_p join(r_dip, s_djp + sum_k scalars_ijk rows_dkp) weight_dp
 
-with receivers r and senders s, each projected and offset.
+with receivers r and senders s, each projected and offset, for one or several d.
 
 A program of the kernel is one warp. It holds `_SENDERS` senders of one sample in registers, in
 `_COLUMNS` columns of the width, and goes through all receivers, so that the n x n x width in
@@ -41,7 +41,7 @@ class Form(NamedTuple):
 def fits(nodes: Array, scalars: Array, weight: Array) -> bool:
     """Whether the kernels can serve: there are a few edge features and one head, the width is a
     power of two, in float32. A kernel has code and registers for each channel."""
-    width, heads = weight.shape
+    _, width, heads = weight.shape
     return (
         heads == 1
         and 0 < scalars.shape[-1] <= _MOST_CHANNELS
@@ -54,13 +54,13 @@ def fits(nodes: Array, scalars: Array, weight: Array) -> bool:
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def pair_scores(
     form: Form,
-    projected: Float[Array, "n 2 width"],
-    offsets: Float[Array, "2 width"],
+    projected: Float[Array, "n 2*d width"],
+    offsets: Float[Array, "2*d width"],
     scalars: Float[Array, "n n K"],
-    rows: Float[Array, "K width"],
-    weight: Float[Array, " width"],
-) -> Float[Array, "n n"]:
-    """`projected` and `offsets` are of receivers and of senders."""
+    rows: Float[Array, "d K width"],
+    weight: Float[Array, "d width"],
+) -> Float[Array, "d n n"]:
+    """`projected` and `offsets` are of receivers and of senders in turn."""
     return _forward(form, projected, offsets, scalars, rows, weight)[0]
 
 
@@ -71,45 +71,48 @@ def _forward(form: Form, projected, offsets, scalars, rows, weight):
         grid=tiles.grid,
         in_specs=tiles.inputs(),
         out_specs=tiles.of_pairs(),
-        out_shape=tiles.shape(tiles.columns, tiles.n, tiles.m),
+        out_shape=tiles.shape(tiles.several, tiles.columns, tiles.n, tiles.m),
         compiler_params=triton.CompilerParams(num_warps=1),
         interpret=form.interpret,
     )(*tiles.padded(projected, scalars), offsets, rows, weight)
-    return scores.sum(0)[:, : tiles.n], (projected, offsets, scalars, rows, weight)
+    return scores.sum(1)[..., : tiles.n], (projected, offsets, scalars, rows, weight)
 
 
 def _backward(form: Form, residuals, gradient):
     projected, offsets, scalars, rows, weight = residuals
     tiles = _Tiles.of(projected, scalars)
-    (blocks, columns), n, m, channels = tiles.grid, tiles.n, tiles.m, tiles.channels
+    (several, blocks, columns), n, m, channels = tiles.grid, tiles.n, tiles.m, tiles.channels
     live = channels - form.fixed
     # Where one block has all senders, their gradient and the receivers' go into the same array.
     if blocks == 1:
-        specs = [pl.BlockSpec((m, 2, tiles.column), lambda b, c: (0, 0, c))]
-        shapes = [tiles.shape(m, 2, tiles.width)]
+        specs = [pl.BlockSpec((m, 2, tiles.column), lambda d, b, c: (0, d, c))]
+        shapes = [tiles.shape(m, 2 * several, tiles.width)]
     else:
         specs = [
-            pl.BlockSpec((None, n, tiles.column), lambda b, c: (b, 0, c)),
-            pl.BlockSpec((_SENDERS, tiles.column), lambda b, c: (b, c)),
+            pl.BlockSpec((None, n, None, tiles.column), lambda d, b, c: (b, 0, d, c)),
+            pl.BlockSpec((_SENDERS, None, tiles.column), lambda d, b, c: (b, d, c)),
         ]
-        shapes = [tiles.shape(blocks, n, tiles.width), tiles.shape(m, tiles.width)]
+        shapes = [
+            tiles.shape(blocks, n, several, tiles.width),
+            tiles.shape(m, several, tiles.width),
+        ]
     outputs = pl.pallas_call(
         functools.partial(_backward_kernel, form.join, form.fixed, blocks == 1),
         grid=tiles.grid,
-        in_specs=[*tiles.inputs(), pl.BlockSpec((n, _SENDERS), lambda b, c: (0, b))],
+        in_specs=[*tiles.inputs(), pl.BlockSpec((None, n, _SENDERS), lambda d, b, c: (d, 0, b))],
         out_specs=[
             *specs,
-            pl.BlockSpec((None, 2, tiles.column), lambda b, c: (b, 0, c)),
-            pl.BlockSpec((None, channels, tiles.column), lambda b, c: (b, 0, c)),
-            pl.BlockSpec((None, tiles.column), lambda b, c: (b, c)),
+            pl.BlockSpec((None, 2, tiles.column), lambda d, b, c: (b, d, c)),
+            pl.BlockSpec((None, None, channels, tiles.column), lambda d, b, c: (b, d, 0, c)),
+            pl.BlockSpec((None, None, tiles.column), lambda d, b, c: (b, d, c)),
             *[tiles.of_pairs()] * live,
         ],
         out_shape=[
             *shapes,
-            tiles.shape(blocks, 2, tiles.width),
-            tiles.shape(blocks, channels, tiles.width),
-            tiles.shape(blocks, tiles.width),
-            *[tiles.shape(columns, n, m)] * live,
+            tiles.shape(blocks, 2 * several, tiles.width),
+            tiles.shape(blocks, several, channels, tiles.width),
+            tiles.shape(blocks, several, tiles.width),
+            *[tiles.shape(several, columns, n, m)] * live,
         ],
         compiler_params=triton.CompilerParams(num_warps=1),
         interpret=form.interpret,
@@ -118,16 +121,17 @@ def _backward(form: Form, residuals, gradient):
         offsets,
         rows,
         weight,
-        jnp.pad(gradient, ((0, 0), (0, m - n))),
+        jnp.pad(gradient, ((0, 0), (0, 0), (0, m - n))),
     )
     if blocks == 1:
         of_projected, *outputs = outputs
     else:
         of_receivers, of_senders, *outputs = outputs
-        of_projected = jnp.stack([of_receivers.sum(0), of_senders[:n]], 1)
+        both = jnp.stack([of_receivers.sum(0), of_senders[:n]], 2)
+        of_projected = both.reshape(n, 2 * several, tiles.width)
     of_offsets, of_rows, of_weight, *of_scalars = outputs
     none = jnp.zeros((n, n), projected.dtype)
-    each = [none] * form.fixed + [one.sum(0)[:, :n] for one in of_scalars]
+    each = [none] * form.fixed + [one.sum((0, 1))[:, :n] for one in of_scalars]
     return (
         of_projected[:n],
         of_offsets.sum(0),
@@ -141,9 +145,10 @@ pair_scores.defvjp(_forward, _backward)
 
 
 class _Tiles(NamedTuple):
-    """n receivers, n senders filled up to m, and the width, cut into tiles of senders and
-    columns."""
+    """Of several scores: n receivers, n senders filled up to m, and the width, cut into tiles of
+    senders and columns."""
 
+    several: int
     n: int
     m: int
     channels: int
@@ -151,8 +156,8 @@ class _Tiles(NamedTuple):
 
     @staticmethod
     def of(projected: Array, scalars: Array) -> "_Tiles":
-        n, _, width = projected.shape
-        return _Tiles(n, n + -n % _SENDERS, scalars.shape[-1], width)
+        n, parts, width = projected.shape
+        return _Tiles(parts // 2, n, n + -n % _SENDERS, scalars.shape[-1], width)
 
     @property
     def column(self) -> int:
@@ -163,8 +168,8 @@ class _Tiles(NamedTuple):
         return self.width // self.column
 
     @property
-    def grid(self) -> tuple[int, int]:
-        return self.m // _SENDERS, self.columns
+    def grid(self) -> tuple[int, int, int]:
+        return self.several, self.m // _SENDERS, self.columns
 
     def padded(self, projected: Array, scalars: Array) -> tuple[Array, Array, Array]:
         """The first three inputs: receivers and senders are parts of the same array."""
@@ -174,17 +179,17 @@ class _Tiles(NamedTuple):
 
     def inputs(self) -> list[pl.BlockSpec]:
         return [
-            pl.BlockSpec((self.n, None, self.column), lambda b, c: (0, 0, c)),
-            pl.BlockSpec((_SENDERS, None, self.column), lambda b, c: (b, 1, c)),
-            pl.BlockSpec((self.n, _SENDERS, self.channels), lambda b, c: (0, b, 0)),
-            pl.BlockSpec((2, self.column), lambda b, c: (0, c)),
-            pl.BlockSpec((self.channels, self.column), lambda b, c: (0, c)),
-            pl.BlockSpec((self.column,), lambda b, c: (c,)),
+            pl.BlockSpec((self.n, None, self.column), lambda d, b, c: (0, 2 * d, c)),
+            pl.BlockSpec((_SENDERS, None, self.column), lambda d, b, c: (b, 2 * d + 1, c)),
+            pl.BlockSpec((self.n, _SENDERS, self.channels), lambda d, b, c: (0, b, 0)),
+            pl.BlockSpec((2, self.column), lambda d, b, c: (d, c)),
+            pl.BlockSpec((None, self.channels, self.column), lambda d, b, c: (d, 0, c)),
+            pl.BlockSpec((None, self.column), lambda d, b, c: (d, c)),
         ]
 
     def of_pairs(self) -> pl.BlockSpec:
-        """Of [columns, n, m], to be summed over columns."""
-        return pl.BlockSpec((None, self.n, _SENDERS), lambda b, c: (c, 0, b))
+        """Of [several, columns, n, m], to be summed over columns."""
+        return pl.BlockSpec((None, None, self.n, _SENDERS), lambda d, b, c: (d, c, 0, b))
 
     def shape(self, *shape: int) -> jax.ShapeDtypeStruct:
         return jax.ShapeDtypeStruct(shape, jnp.float32)

@@ -1,5 +1,6 @@
 """The two layers that everything is made of, with the shapes and starting values of dm-clrs."""
 
+import functools
 from collections.abc import Sequence
 
 import equinox as eqx
@@ -66,6 +67,30 @@ class SideBySide(eqx.Module):
                 y.append(jax.lax.slice_in_dim(of_narrow, end, end + outputs, axis=-1))
                 end += outputs
         return y
+
+
+@jax.custom_jvp
+def summed(
+    x: Sequence[Float[Array, "... inputs"]],
+    weights: Sequence[Float[Array, "inputs outputs"]],
+    biases: Sequence[Float[Array, " outputs"]],
+) -> Float[Array, "... outputs"]:
+    """y = sum_f x_f W_f + b_f in full precision, one term after the other: as one product, large and
+    small terms would round each other off. Derivatives are one product."""
+    total = jnp.zeros((*x[0].shape[:-1], biases[0].shape[0]), biases[0].dtype)
+    for x_f, weight, bias in zip(x, weights, biases, strict=True):
+        total += jnp.matmul(x_f, weight, precision="highest") + bias
+    return total
+
+
+@summed.defjvp
+def _summed_jvp(primals, tangents):
+    x, weights, _ = primals
+    dx, dweights, dbiases = tangents
+    joint, djoint = (jnp.concatenate(each, -1) for each in (x, dx))
+    rows, drows = (jnp.concatenate(each) for each in (weights, dweights))
+    product = functools.partial(jnp.matmul, precision="highest")
+    return summed(*primals), product(djoint, rows) + product(joint, drows) + sum(dbiases)
 
 
 class LayerNorm(eqx.Module):

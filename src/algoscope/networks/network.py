@@ -23,6 +23,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.decoders import Bank, Decoder, States, start_decoder
 from algoscope.networks.kinds import KINDS, adds_edges, reads_at, rows_of, scalars_of, start_encoder
+from algoscope.networks.layers import summed
 from algoscope.networks.pairs import Factored, Rows
 from algoscope.networks.processors import PROCESSORS, Encoded, Processed, Processor, check_processor
 from algoscope.recording import Recording
@@ -307,13 +308,13 @@ def _trajectory(
     given = as_values(inputs)
     read = hints if reads_hints else {}
 
-    def states_of(moment: _Moment) -> States:
-        encoded = _encode(weights, given | moment.hints, nodes)
+    def states_of(encoded: Encoded, moment: _Moment) -> States:
         edges = encoded.edges
         if moment.new_edges is not None:
             edges = edges.beside(moment.new_edges)
-        after = jnp.concatenate([encoded.nodes, moment.before, moment.after], -1)
-        return States(after, edges, encoded.graph)
+        parts = (encoded.nodes, moment.before, moment.after)
+        highest = jnp.concatenate([part.max(0) for part in parts])
+        return States(jnp.concatenate(parts, -1), highest, edges, encoded.graph)
 
     def step(carry, now):
         hidden, values, kept = carry
@@ -322,10 +323,11 @@ def _trajectory(
             values = jax.tree.map(
                 lambda true, own: jnp.where(force, true, own), as_values(truths), values
             )
-        processed = _process(weights, _encode(weights, given | values, nodes), hidden)
+        encoded = _encode(weights, given | values, nodes)
+        processed = _process(weights, encoded, hidden)
         after = processed.hidden if keep is None else processed.hidden * keep
         moment = _Moment(values, hidden, after, processed.edges)
-        logits = weights.hints(states_of(moment))
+        logits = weights.hints(states_of(encoded, moment))
         if reads_hints:
             values = {name: rules[name].feed_back(logits[name], hard) for name in logits}
         kept = jax.tree.map(lambda new, old: jnp.where(index == last, new, old), moment, kept)
@@ -346,7 +348,7 @@ def _trajectory(
     (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now, unroll=unroll)
 
     gumbel = jnp.zeros((nodes, nodes), network.dtype) if noise is None else noise.gumbel
-    states = states_of(kept)
+    states = states_of(_encode(weights, given | kept.hints, nodes), kept)
     return Trajectory(attention, hiddens, logits, weights.outputs(states, gumbel), states)
 
 
@@ -389,13 +391,10 @@ def _encode(weights: _Weights, values: Values, nodes: int) -> Encoded:
         added = adds_edges(feature, value)
         if added is not None:
             adjacency |= added
-    # One after the other: as one product, large and small features round each other off. Positions
-    # have to arrive as they are, whatever the precision of the matrices that follow.
-    at_nodes = jnp.zeros((nodes, network.config.width), dtype)
-    with jax.default_matmul_precision("highest"):
-        for feature in _read_at(network, values, Location.NODE):
-            rows, bias = rows_of(network.encoders[feature.name])
-            at_nodes += scalars_of(feature, values[feature.name]) @ rows + bias
+    # Positions have to arrive as they are, whatever the precision of the matrices that follow.
+    read = _read_at(network, values, Location.NODE)
+    rows, biases = zip(*(rows_of(network.encoders[f.name]) for f in read), strict=True)
+    at_nodes = summed([scalars_of(f, values[f.name]) for f in read], rows, biases)
     return Encoded(at_nodes, encoded[Location.EDGE], encoded[Location.GRAPH], adjacency)
 
 

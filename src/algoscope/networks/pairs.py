@@ -12,7 +12,7 @@ backward pass instead of keeping it.
 
 import contextlib
 import contextvars
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 import equinox as eqx
@@ -104,17 +104,17 @@ JOINS: dict[str, Callable] = {
 
 
 class PairLayers(eqx.Module):
-    """The weights of a score of pairs of nodes, all that is made of weights alone done:
+    """The weights of several scores d of pairs of nodes, all that is made of weights alone done:
 
-    score_ijh = sum_p join(W_receiver x_i + o_0, W_sender x_j + s_ij · rows + o_1)_p weight_ph
+    score_dijh = sum_p join(W_receiver x_i + o, W_sender x_j + s_ij · rows + o')_p weight_ph
     """
 
-    nodes: Float[Array, "inputs 2*width"]
+    nodes: Float[Array, "inputs 2*d*width"]
     """Of receivers and senders side by side, for one product where a kernel reads its parts."""
-    offsets: Float[Array, "2 width"]
+    offsets: Float[Array, "2*d width"]
     """All that is added to receivers and to senders."""
-    rows: Float[Array, "K width"]
-    weight: Float[Array, "width heads"]
+    rows: Float[Array, "d K width"]
+    weight: Float[Array, "d width heads"]
 
     @staticmethod
     def of(
@@ -123,30 +123,46 @@ class PairLayers(eqx.Module):
         return PairLayers(
             jnp.concatenate([receiver.weight, sender.weight], 1),
             jnp.stack([receiver.bias, sender.bias + edges.bias]),
-            edges.rows,
-            weight,
+            edges.rows[None],
+            weight[None],
+        )
+
+    @staticmethod
+    def together(several: Sequence["PairLayers"]) -> "PairLayers":
+        """The scores of all of them."""
+        return PairLayers(
+            jnp.concatenate([one.nodes for one in several], 1),
+            jnp.concatenate([one.offsets for one in several]),
+            jnp.concatenate([one.rows for one in several]),
+            jnp.concatenate([one.weight for one in several]),
         )
 
     def scores(
         self, join: str, x: Float[Array, "n inputs"], edges: "Factored"
-    ) -> Float[Array, "n n heads"]:
-        """Of all pairs; of the edges, the scalars alone count."""
+    ) -> list[Float[Array, "n n heads"]]:
+        """Of all pairs, for each d; of the edges, the scalars alone count."""
+        parts = len(self.offsets)
         on_gpu = jax.default_backend() == "gpu" and not _plain.get()
         if on_gpu and kernels.fits(x, edges.scalars, self.weight):
             scores = kernels.pair_scores(
                 kernels.Form(join, edges.fixed),
-                (x @ self.nodes).reshape(len(x), 2, -1),
+                (x @ self.nodes).reshape(len(x), parts, -1),
                 self.offsets,
                 edges.scalars,
                 self.rows,
-                self.weight[:, 0],
+                self.weight[..., 0],
             )
-            return cast("Array", scores)[..., None]
-        receivers, senders = (
+            return [one[..., None] for one in cast("Array", scores)]
+        projected = [
             x @ weight + offset
-            for weight, offset in zip(jnp.split(self.nodes, 2, 1), self.offsets, strict=True)
-        )
-        return pair_scores(join, receivers, senders, edges.scalars, self.rows, self.weight)
+            for weight, offset in zip(jnp.split(self.nodes, parts, 1), self.offsets, strict=True)
+        ]
+        return [
+            pair_scores(join, receivers, senders, edges.scalars, rows, weight)
+            for receivers, senders, rows, weight in zip(
+                projected[::2], projected[1::2], self.rows, self.weight, strict=True
+            )
+        ]
 
 
 def pair_scores(

@@ -86,8 +86,10 @@ class GATv2(Processor):
         z = jnp.concatenate([encoded.nodes, hidden], -1)
         attention = masked_softmax(self._logits(z, encoded, prepared), encoded, self.config)
         heads = self.config.heads
-        values = self.value(z).reshape(len(z), heads, -1)
-        selected = jnp.einsum("hij,jhv->ihv", attention, values)
+        # As a product of matrices: einsum would give its transpose on GPUs, and with it a transposed
+        # layout to every array of nodes.
+        values = jnp.moveaxis(self.value(z).reshape(len(z), heads, -1), 1, 0)
+        selected = jnp.moveaxis(attention @ values, 0, 1)
         if self.information is not None:
             edges = encoded.edges
             scalars = jnp.einsum("hij,ijk->ihk", attention, edges.scalars)
@@ -113,7 +115,7 @@ class GATv2(Processor):
         pairs = dataclasses.replace(pairs, offsets=pairs.offsets.at[0].add(of_graph))
         if self.bias is not None:
             edges = edges.plus(self.bias)
-            ones = jnp.ones((1, pairs.rows.shape[1]), pairs.rows.dtype)
-            pairs = dataclasses.replace(pairs, rows=jnp.concatenate([pairs.rows, ones]))
-        logits = pairs.scores("leaky_sum", z, edges)
+            ones = jnp.ones((1, 1, pairs.rows.shape[-1]), pairs.rows.dtype)
+            pairs = dataclasses.replace(pairs, rows=jnp.concatenate([pairs.rows, ones], 1))
+        (logits,) = pairs.scores("leaky_sum", z, edges)
         return jnp.moveaxis(logits + self.head.bias, -1, 0)
