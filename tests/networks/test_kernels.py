@@ -15,9 +15,10 @@ SEEDS, BATCH = 2, 2
 
 @pytest.mark.parametrize("join", pairs.JOINS)
 @pytest.mark.parametrize(
-    ("nodes", "channels", "fixed", "width"), [(7, 3, 1, 64), (20, 1, 0, 16), (16, 2, 2, 32)]
+    ("several", "nodes", "channels", "fixed", "width"),
+    [(1, 7, 3, 1, 64), (2, 20, 1, 0, 16), (3, 16, 2, 2, 32)],
 )
-def test_scores_and_gradients_equal_the_plain_form(join, nodes, channels, fixed, width):
+def test_scores_and_gradients_equal_the_plain_form(join, several, nodes, channels, fixed, width):
     rng = np.random.default_rng(3)
 
     def draw(*shape):
@@ -25,13 +26,13 @@ def test_scores_and_gradients_equal_the_plain_form(join, nodes, channels, fixed,
         return jnp.asarray(rng.integers(-2, 3, shape), jnp.float32)
 
     given = (
-        draw(SEEDS, BATCH, nodes, 2, width),
-        draw(SEEDS, 2, width),
+        draw(SEEDS, BATCH, nodes, 2 * several, width),
+        draw(SEEDS, 2 * several, width),
         draw(SEEDS, BATCH, nodes, nodes, channels),
-        draw(SEEDS, channels, width),
-        draw(SEEDS, width),
+        draw(SEEDS, several, channels, width),
+        draw(SEEDS, several, width),
     )
-    incoming = draw(SEEDS, BATCH, nodes, nodes)
+    incoming = draw(SEEDS, BATCH, several, nodes, nodes)
 
     def of_kernel(*one):
         return kernels.pair_scores(kernels.Form(join, fixed, interpret=True), *one)
@@ -39,8 +40,14 @@ def test_scores_and_gradients_equal_the_plain_form(join, nodes, channels, fixed,
     def plain(projected, offsets, scalars, rows, weight):
         data, live = jnp.split(scalars, [fixed], -1)
         scalars = jnp.concatenate([jax.lax.stop_gradient(data), live], -1)
-        receivers, senders = jnp.moveaxis(projected + offsets, 1, 0)
-        return pairs.pair_scores(join, receivers, senders, scalars, rows, weight[:, None])[..., 0]
+        each = jnp.moveaxis(projected + offsets, 1, 0)
+        scores = [
+            pairs.pair_scores(
+                join, each[2 * d], each[2 * d + 1], scalars, rows[d], weight[d, :, None]
+            )
+            for d in range(several)
+        ]
+        return jnp.stack(scores)[..., 0]
 
     (ours, of_ours), (reference, of_reference) = (
         _with_gradients(one, given, incoming) for one in (of_kernel, plain)
@@ -59,7 +66,7 @@ def test_they_can_be_lowered_for_a_gpu(nodes):
         )
         return jnp.sum(of_all(*given))
 
-    shapes = [(BATCH, nodes, 2, 32), (2, 32), (BATCH, nodes, nodes, 3), (3, 32), (32,)]
+    shapes = [(BATCH, nodes, 4, 32), (4, 32), (BATCH, nodes, nodes, 3), (2, 3, 32), (2, 32)]
     given = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
     lowered = jax.jit(jax.grad(loss)).trace(*given).lower(lowering_platforms=("cuda",))
     assert "_backward_kernel" in lowered.as_text()
@@ -78,22 +85,24 @@ def test_second_derivatives_are_left_to_xla(monkeypatch):
     monkeypatch.setattr(
         kernels,
         "pair_scores",
-        lambda form, projected, *_: asked.append(form) or projected[:, 0, :3],
+        lambda form, projected, *_: asked.append(form) or projected[None, :, 0, :3],
     )
     linear = Linear(jnp.ones((5, 16)), jnp.ones(16))
     rows = pairs.Rows(jnp.ones((2, 16)), jnp.ones(16))
     layers = pairs.PairLayers.of(linear, linear, rows, jnp.ones((16, 1)))
     edges = pairs.Factored(jnp.ones((3, 3, 2)), rows, fixed=1)
-    assert layers.scores("maximum", jnp.ones((3, 5)), edges).shape == (3, 3, 1)
+    assert layers.scores("maximum", jnp.ones((3, 5)), edges)[0].shape == (3, 3, 1)
     with pairs.twice_differentiable():
-        assert layers.scores("maximum", jnp.ones((3, 5)), edges).shape == (3, 3, 1)
+        assert layers.scores("maximum", jnp.ones((3, 5)), edges)[0].shape == (3, 3, 1)
     assert asked == [kernels.Form("maximum", 1)]
 
 
 def test_what_the_kernels_cannot_serve_is_left_to_xla():
     def fits(heads=1, channels=1, width=16, dtype=jnp.float32):
         return kernels.fits(
-            jnp.zeros((4, 2, width), dtype), jnp.zeros((4, 4, channels)), jnp.zeros((width, heads))
+            jnp.zeros((4, 2, width), dtype),
+            jnp.zeros((4, 4, channels)),
+            jnp.zeros((1, width, heads)),
         )
 
     assert fits()

@@ -1,7 +1,7 @@
 """Decoders: from the states of a step to the logits of each feature.
 
-A `Bank` of decoders applies what all of them do to the nodes' states together, and does what depends
-on the weights alone once for all steps of time.
+A `Bank` of decoders applies what all of them do to the nodes' states together, and does what
+depends on the weights alone once for all steps of time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -75,8 +75,8 @@ def summed(
     weights: Sequence[Float[Array, "inputs outputs"]],
     biases: Sequence[Float[Array, " outputs"]],
 ) -> Float[Array, "... outputs"]:
-    """y = sum_f x_f W_f + b_f in full precision, one term after the other: as one product, large and
-    small terms would round each other off. Derivatives are one product."""
+    """y = sum_f x_f W_f + b_f in full precision, one term after the other: as one product, large
+    and small terms would round each other off. Derivatives are one product."""
     total = jnp.zeros((*x[0].shape[:-1], biases[0].shape[0]), biases[0].dtype)
     for x_f, weight, bias in zip(x, weights, biases, strict=True):
         total += jnp.matmul(x_f, weight, precision="highest") + bias

@@ -24,7 +24,7 @@ from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.decoders import Bank, Decoder, States, start_decoder
 from algoscope.networks.kinds import KINDS, adds_edges, reads_at, rows_of, scalars_of, start_encoder
 from algoscope.networks.layers import summed
-from algoscope.networks.pairs import Factored, Rows
+from algoscope.networks.pairs import SCORES, Factored, Rows
 from algoscope.networks.processors import PROCESSORS, Encoded, Processed, Processor, check_processor
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage, Task
@@ -33,6 +33,11 @@ Values = dict[str, Array]
 DEFAULT_CONFIG = NetworkConfig()
 _UNROLLED = 8
 """Steps."""
+_PUT_ASIDE = jax.checkpoint_policies.save_from_both_policies(
+    jax.checkpoint_policies.dots_saveable,
+    jax.checkpoint_policies.save_only_these_names(SCORES),
+)
+"""For the backward pass of a long loop on a GPU."""
 
 
 class Network(eqx.Module):
@@ -343,8 +348,14 @@ def _trajectory(
     keep, force = (None, None) if noise is None else (noise.keep, noise.force)
     now = (jnp.arange(steps), {name: truth[:steps] for name, truth in read.items()}, keep, force)
     carry = (hidden, first, _Moment(first, hidden, hidden, no_edges))
-    # A short loop is no loop: what the backward pass needs stays where it is.
-    unroll = steps if jax.default_backend() == "gpu" and steps <= _UNROLLED else 1
+    unroll = 1
+    if jax.default_backend() == "gpu":
+        # A short loop is no loop: what the backward pass needs stays where it is. In a long one, to
+        # put aside and fetch takes longer than to compute again.
+        if steps <= _UNROLLED and no_edges is None:
+            unroll = steps
+        else:
+            step = jax.checkpoint(step, policy=_PUT_ASIDE, prevent_cse=False)
     (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now, unroll=unroll)
 
     gumbel = jnp.zeros((nodes, nodes), network.dtype) if noise is None else noise.gumbel

@@ -31,6 +31,9 @@ from algoscope.training.pool import Generation, Problems, TaskPlan
 _COMPILED_AT_ONCE = 16
 _KEPT = 64
 """Programs, for further runs of the same shapes."""
+_OPTIONS = {"gpu": {"xla_disable_hlo_passes": "triton-softmax-rewriter"}}
+"""Of the compiler. With that pass, choosing what to fuse takes nine tenths of all compile time, and
+the program is no faster."""
 
 
 class Material(NamedTuple):
@@ -176,4 +179,5 @@ def _compiled(one: Callable, mesh: Mesh, at_once: int, structure: Any, leaves: t
         )
 
     shapes = jax.tree.unflatten(structure, leaves)
-    return jax.jit(of_all, donate_argnums=0).lower(*shapes).compile()
+    lowered = jax.jit(of_all, donate_argnums=0).lower(*shapes)
+    return lowered.compile(_OPTIONS.get(jax.default_backend()))

@@ -86,8 +86,8 @@ class GATv2(Processor):
         z = jnp.concatenate([encoded.nodes, hidden], -1)
         attention = masked_softmax(self._logits(z, encoded, prepared), encoded, self.config)
         heads = self.config.heads
-        # As a product of matrices: einsum would give its transpose on GPUs, and with it a transposed
-        # layout to every array of nodes.
+        # As a product of matrices: einsum gives its transpose, and XLA would then lay out every
+        # array of nodes that way on a GPU.
         values = jnp.moveaxis(self.value(z).reshape(len(z), heads, -1), 1, 0)
         selected = jnp.moveaxis(attention @ values, 0, 1)
         if self.information is not None:
