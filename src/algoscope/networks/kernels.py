@@ -67,7 +67,7 @@ def pair_scores(
 def _forward(form: Form, projected, offsets, scalars, rows, weight):
     tiles = _Tiles.of(projected, scalars)
     scores = pl.pallas_call(
-        functools.partial(_forward_kernel, form.join),
+        functools.partial(_forward_kernel, form),
         grid=tiles.grid,
         in_specs=tiles.inputs(),
         out_specs=tiles.of_pairs(),
@@ -97,7 +97,7 @@ def _backward(form: Form, residuals, gradient):
             tiles.shape(m, several, tiles.width),
         ]
     outputs = pl.pallas_call(
-        functools.partial(_backward_kernel, form.join, form.fixed, blocks == 1),
+        functools.partial(_backward_kernel, form, blocks == 1),
         grid=tiles.grid,
         in_specs=[*tiles.inputs(), pl.BlockSpec((None, n, _SENDERS), lambda d, b, c: (d, 0, b))],
         out_specs=[
@@ -195,15 +195,40 @@ class _Tiles(NamedTuple):
         return jax.ShapeDtypeStruct(shape, jnp.float32)
 
 
-def _joined(join: str, receiver: Array, rest: Array) -> tuple[Array, Array, Array]:
-    """join(receiver, rest) [senders, columns], and its derivatives by both."""
-    if join == "maximum":
+def _fma(form: Form, a: Array, b: Array, c: Array) -> Array:
+    """a b + c, rounded once: the compiler would multiply and add."""
+    return _instruction(form, "fma.rn.f32", lambda a, b, c: a * b + c, a, b, c)
+
+
+def _above(form: Form, difference: Array) -> Array:
+    """1 where it is positive, 0 where it is negative, 1/2 where it is 0."""
+    big, half = (jnp.full_like(difference, number) for number in (2.0**100, 0.5))
+    plain = lambda a, b, c: jnp.clip(a * b + c, 0.0, 1.0)  # noqa: E731
+    return _instruction(form, "fma.rn.sat.f32", plain, difference, big, half)
+
+
+def _instruction(form: Form, name: str, plain: Callable, *arguments: Array) -> Array:
+    if form.interpret:
+        return plain(*arguments)
+    like = jnp.broadcast_shapes(*(a.shape for a in arguments))
+    (result,) = triton.elementwise_inline_asm(
+        f"{name} $0, $1, $2, $3;",
+        args=[jnp.broadcast_to(a, like) for a in arguments],
+        constraints="=f,f,f,f",
+        pack=1,
+        result_shape_dtypes=[jax.ShapeDtypeStruct(like, jnp.float32)],
+    )
+    return result
+
+
+def _joined(form: Form, receiver: Array, rest: Array) -> tuple[Array, Array]:
+    """join(receiver, rest) [senders, columns], and its derivative by the rest."""
+    if form.join == "maximum":
         # As jnp.maximum: a tie goes to both by half.
-        by_rest = jnp.where(rest > receiver, 1.0, jnp.where(rest == receiver, 0.5, 0.0))
-        return jnp.maximum(rest, receiver), 1.0 - by_rest, by_rest
+        return jnp.maximum(rest, receiver), _above(form, rest - receiver)
     total = receiver + rest
     slope = jnp.where(total >= 0, 1.0, _SLOPE)
-    return total * slope, slope, slope
+    return total * slope, slope
 
 
 def _for_all(count: int, of_receiver: Callable, carry: Any) -> Any:
@@ -222,7 +247,7 @@ def _for_all(count: int, of_receiver: Callable, carry: Any) -> Any:
     return carry
 
 
-def _forward_kernel(join, receivers, senders, scalars, offsets, rows, weight, scores):
+def _forward_kernel(form, receivers, senders, scalars, offsets, rows, weight, scores):
     channels = range(rows.shape[0])
     of_receivers, of_senders = offsets[0, :], senders[...] + offsets[1, :][None]
     of_rows, of_weight = [rows[k, :] for k in channels], weight[...]
@@ -230,8 +255,8 @@ def _forward_kernel(join, receivers, senders, scalars, offsets, rows, weight, sc
     def of_receiver(i, _):
         rest = of_senders
         for k in channels:
-            rest += scalars[i, :, k][:, None] * of_rows[k][None]
-        value, _, _ = _joined(join, (receivers[i, :] + of_receivers)[None], rest)
+            rest = _fma(form, scalars[i, :, k][:, None], of_rows[k][None], rest)
+        value, _ = _joined(form, (receivers[i, :] + of_receivers)[None], rest)
         scores[i, :] = jnp.sum(value * of_weight[None], -1)
         return 0
 
@@ -239,7 +264,7 @@ def _forward_kernel(join, receivers, senders, scalars, offsets, rows, weight, sc
 
 
 def _backward_kernel(
-    join, fixed, one_block, receivers, senders, scalars, offsets, rows, weight, gradient, *outputs
+    form, one_block, receivers, senders, scalars, offsets, rows, weight, gradient, *outputs
 ):
     to_nodes = outputs[: 1 if one_block else 2]
     to_offsets, to_rows, to_weight, *to_scalars = outputs[len(to_nodes) :]
@@ -252,23 +277,24 @@ def _backward_kernel(
         of_scalars = [scalars[i, :, k][:, None] for k in channels]
         rest = of_senders
         for k in channels:
-            rest += of_scalars[k] * of_rows[k][None]
-        value, slope, slope_of_rest = _joined(join, (receivers[i, :] + of_receivers)[None], rest)
+            rest = _fma(form, of_scalars[k], of_rows[k][None], rest)
+        value, slope = _joined(form, (receivers[i, :] + of_receivers)[None], rest)
         incoming = gradient[i, :][:, None]
         through = incoming * of_weight[None]
-        to_receiver = jnp.sum(through * slope, 0)
+        to_rest = through * slope
+        # The slopes of a maximum add up to 1, those of a sum are the same.
+        to_receiver = jnp.sum(through - to_rest if form.join == "maximum" else to_rest, 0)
         if one_block:
             to_nodes[0][i, 0, :] = to_receiver
         else:
             to_nodes[0][i, :] = to_receiver
-        through *= slope_of_rest
-        for k, to_scalar in zip(channels[fixed:], to_scalars, strict=True):
-            to_scalar[i, :] = jnp.sum(through * of_rows[k][None], -1)
+        for k, to_scalar in zip(channels[form.fixed :], to_scalars, strict=True):
+            to_scalar[i, :] = jnp.sum(to_rest * of_rows[k][None], -1)
         return (
             by_receivers + to_receiver,
-            by_senders + through,
-            tuple(by_rows[k] + through * of_scalars[k] for k in channels),
-            by_weight + incoming * value,
+            by_senders + to_rest,
+            tuple(_fma(form, to_rest, of_scalars[k], by_rows[k]) for k in channels),
+            _fma(form, incoming, value, by_weight),
         )
 
     # Sums over senders wait for the end: within the loop, threads would have to meet for each.
