@@ -2,14 +2,26 @@
 
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.ad_checkpoint import checkpoint_name
 from jaxtyping import Array, Float, PRNGKeyArray
 
 _EPSILON = 1e-5
 _NARROW = 8
+_KEPT = "kept"
+
+what_is_kept = jax.checkpoint_policies.save_only_these_names(_KEPT)
+"""For the backward pass of a long loop on a GPU, where to put aside and fetch takes longer than
+most computations: what `for_backward` names."""
+
+
+def for_backward(values: Any) -> Any:
+    """The same values, worth being kept: dear to compute, or few."""
+    return jax.tree.map(lambda value: checkpoint_name(value, _KEPT), values)
 
 
 class Linear(eqx.Module):

@@ -23,8 +23,8 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.decoders import Bank, Decoder, States, start_decoder
 from algoscope.networks.kinds import KINDS, adds_edges, reads_at, rows_of, scalars_of, start_encoder
-from algoscope.networks.layers import summed
-from algoscope.networks.pairs import SCORES, Factored, Rows
+from algoscope.networks.layers import for_backward, summed, what_is_kept
+from algoscope.networks.pairs import Factored, Rows
 from algoscope.networks.processors import PROCESSORS, Encoded, Processed, Processor, check_processor
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage, Task
@@ -33,11 +33,6 @@ Values = dict[str, Array]
 DEFAULT_CONFIG = NetworkConfig()
 _UNROLLED = 8
 """Steps."""
-_PUT_ASIDE = jax.checkpoint_policies.save_from_both_policies(
-    jax.checkpoint_policies.dots_saveable,
-    jax.checkpoint_policies.save_only_these_names(SCORES),
-)
-"""For the backward pass of a long loop on a GPU."""
 
 
 class Network(eqx.Module):
@@ -332,7 +327,7 @@ def _trajectory(
         processed = _process(weights, encoded, hidden)
         after = processed.hidden if keep is None else processed.hidden * keep
         moment = _Moment(values, hidden, after, processed.edges)
-        logits = weights.hints(states_of(encoded, moment))
+        logits = for_backward(weights.hints(states_of(encoded, moment)))
         if reads_hints:
             values = {name: rules[name].feed_back(logits[name], hard) for name in logits}
         kept = jax.tree.map(lambda new, old: jnp.where(index == last, new, old), moment, kept)
@@ -355,7 +350,7 @@ def _trajectory(
         if steps <= _UNROLLED and no_edges is None:
             unroll = steps
         else:
-            step = jax.checkpoint(step, policy=_PUT_ASIDE, prevent_cse=False)
+            step = jax.checkpoint(step, policy=what_is_kept, prevent_cse=False)
     (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now, unroll=unroll)
 
     gumbel = jnp.zeros((nodes, nodes), network.dtype) if noise is None else noise.gumbel

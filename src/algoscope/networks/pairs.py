@@ -18,14 +18,11 @@ from typing import cast
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.ad_checkpoint import checkpoint_name
 from jaxtyping import Array, Float
 
 from algoscope.networks import kernels
-from algoscope.networks.layers import Linear
+from algoscope.networks.layers import Linear, for_backward
 
-SCORES = "scores"
-"""Their name where it is chosen what is kept for the backward pass."""
 _BLOCK = 2**17
 """How many numbers of the n x n x width that is never formed may exist at a time, per sample."""
 
@@ -155,7 +152,7 @@ class PairLayers(eqx.Module):
                 self.rows,
                 self.weight[..., 0],
             )
-            return [one[..., None] for one in checkpoint_name(cast("Array", scores), SCORES)]
+            return [one[..., None] for one in for_backward(cast("Array", scores))]
         projected = [
             x @ weight + offset
             for weight, offset in zip(jnp.split(self.nodes, parts, 1), self.offsets, strict=True)

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
-from algoscope.networks.layers import LayerNorm, Linear
+from algoscope.networks.layers import LayerNorm, Linear, for_backward
 from algoscope.networks.pairs import PairLayers, Rows
 from algoscope.networks.processors.base import Encoded, Processed, Processor
 
@@ -84,12 +84,14 @@ class GATv2(Processor):
         self, encoded: Encoded, hidden: Float[Array, "n width"], prepared: Prepared
     ) -> Processed:
         z = jnp.concatenate([encoded.nodes, hidden], -1)
-        attention = masked_softmax(self._logits(z, encoded, prepared), encoded, self.config)
+        logits = self._logits(z, encoded, prepared)
+        attention = for_backward(masked_softmax(logits, encoded, self.config))
         heads = self.config.heads
         # As a product of matrices: einsum gives its transpose, and XLA would then lay out every
         # array of nodes that way on a GPU.
-        values = jnp.moveaxis(self.value(z).reshape(len(z), heads, -1), 1, 0)
-        selected = jnp.moveaxis(attention @ values, 0, 1)
+        values = jnp.moveaxis((z @ self.value.weight).reshape(len(z), heads, -1), 1, 0)
+        # Attention sums up to 1, so a bias of the values is one of what is selected.
+        selected = jnp.moveaxis(attention @ values, 0, 1) + self.value.bias.reshape(heads, -1)
         if self.information is not None:
             edges = encoded.edges
             scalars = jnp.einsum("hij,ijk->ihk", attention, edges.scalars)
@@ -102,7 +104,7 @@ class GATv2(Processor):
         else:
             selected = selected.sum(1)
         if self.config.activation == "sum":
-            hidden = jax.nn.relu(selected + self.skip(z))
+            hidden = jax.nn.relu(for_backward(selected + self.skip(z)))
         else:
             hidden = selected + jax.nn.relu(self.skip(z))
         if self.norm is not None:
