@@ -234,6 +234,7 @@ def main() -> None:
             (case, seeds): executor.submit(prepared, ours, case, seeds, chosen.steps)
             for case, seeds in itertools.product(cases, chosen.seeds)
         }
+    print("measuring", file=sys.stderr, flush=True)
     for (case, seeds), side in sides.items():
         reference = references[case]
         result = compare(

@@ -12,6 +12,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
+from algoscope.networks.folding import Folding
 from algoscope.networks.kinds import PermutationLogits, log_sinkhorn
 from algoscope.networks.layers import Linear, SideBySide
 from algoscope.networks.pairs import Factored, PairLayers, Rows, no_edges, pair_scores
@@ -25,6 +26,8 @@ class States(NamedTuple):
 
     nodes: Float[Array, "n decoded"]
     """Encoded features, hidden state before and after the step."""
+    read: Float[Array, "n inputs"]
+    """What folded layers read in place of them."""
     highest: Float[Array, " decoded"]
     """Over nodes."""
     edges: Factored
@@ -72,22 +75,22 @@ class Bank(eqx.Module):
     """The decoders that have scores of pairs."""
 
     @staticmethod
-    def of(decoders: Mapping[str, Decoder], edges: Rows) -> "Bank":
+    def of(decoders: Mapping[str, Decoder], edges: Rows, nodes: Folding) -> "Bank":
         """`edges` are the rows of the edge features."""
-        layers = [layer for d in decoders.values() for layer in d.node_layers()]
+        layers = [nodes.layer(layer) for d in decoders.values() for layer in d.node_layers()]
         each = {name: d.pair_layers(edges) for name, d in decoders.items()}
         several = {name: pairs for name, pairs in each.items() if pairs is not None}
         return Bank(
             dict(decoders),
             SideBySide.of(layers),
-            PairLayers.together(list(several.values())) if several else None,
+            nodes.pairs(PairLayers.together(list(several.values()))) if several else None,
             {name: d.prepare(edges) for name, d in decoders.items()},
             frozenset(several),
         )
 
     def __call__(self, states: States, noise: Array | None = None) -> dict[str, Any]:
         """The logits by feature name; noise [n, n] goes to permutations."""
-        mapped, scores = iter(self.layers(states.nodes)), self._scores(states)
+        mapped, scores = iter(self.layers(states.read)), self._scores(states)
         logits = {}
         for name, decoder in self.decoders.items():
             nodes = [next(mapped) for _ in decoder.node_layers()]
@@ -100,8 +103,8 @@ class Bank(eqx.Module):
             return iter(())
         edges = states.edges.reversed()
         if not self.pairs.rows.shape[1]:
-            edges = no_edges(len(states.nodes), 0)
-        return iter(self.pairs.scores("maximum", states.nodes, edges))
+            edges = no_edges(len(states.read), 0)
+        return iter(self.pairs.scores("maximum", states.read, edges))
 
 
 class NodeDecoder(Decoder):

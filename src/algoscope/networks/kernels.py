@@ -5,7 +5,7 @@
 with receivers r and senders s, each projected and offset, for one or several d.
 
 A program of the kernel is one warp. It holds `_SENDERS` senders of one sample in registers, in
-`_COLUMNS` columns of the width, and goes through all receivers, so that the n x n x width in
+some columns of the width, and goes through all receivers, so that the n x n x width in
 between never reaches memory; the backward kernel forms it again. So narrow a tile keeps the sums
 over senders and over columns within a warp, and nearly within a thread; what is left of them, over
 tiles, is small. `vmap` adds axes to the grid. `networks.pairs` decides where this is used, and
@@ -23,7 +23,9 @@ from jax.experimental.pallas import triton
 from jaxtyping import Array, Float
 
 _SENDERS = 16
-_COLUMNS = 16
+_COLUMNS = 32
+_COLUMNS_BACKWARDS = 16
+"""Fewer, since there are more sums to hold in registers."""
 _RECEIVERS = 2
 _MOST_CHANNELS = 12
 _SLOPE = 0.01
@@ -65,7 +67,7 @@ def pair_scores(
 
 
 def _forward(form: Form, projected, offsets, scalars, rows, weight):
-    tiles = _Tiles.of(projected, scalars)
+    tiles = _Tiles.of(projected, scalars, _COLUMNS)
     scores = pl.pallas_call(
         functools.partial(_forward_kernel, form),
         grid=tiles.grid,
@@ -80,7 +82,7 @@ def _forward(form: Form, projected, offsets, scalars, rows, weight):
 
 def _backward(form: Form, residuals, gradient):
     projected, offsets, scalars, rows, weight = residuals
-    tiles = _Tiles.of(projected, scalars)
+    tiles = _Tiles.of(projected, scalars, _COLUMNS_BACKWARDS)
     (several, blocks, columns), n, m, channels = tiles.grid, tiles.n, tiles.m, tiles.channels
     live = channels - form.fixed
     # Where one block has all senders, their gradient and the receivers' go into the same array.
@@ -153,15 +155,14 @@ class _Tiles(NamedTuple):
     m: int
     channels: int
     width: int
+    column: int
+    """How many columns a tile has."""
 
     @staticmethod
-    def of(projected: Array, scalars: Array) -> "_Tiles":
+    def of(projected: Array, scalars: Array, columns: int) -> "_Tiles":
         n, parts, width = projected.shape
-        return _Tiles(parts // 2, n, n + -n % _SENDERS, scalars.shape[-1], width)
-
-    @property
-    def column(self) -> int:
-        return min(_COLUMNS, self.width)
+        m, channels = n + -n % _SENDERS, scalars.shape[-1]
+        return _Tiles(parts // 2, n, m, channels, width, min(columns, width))
 
     @property
     def columns(self) -> int:

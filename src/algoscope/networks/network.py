@@ -22,6 +22,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.decoders import Bank, Decoder, States, start_decoder
+from algoscope.networks.folding import Folding
 from algoscope.networks.kinds import KINDS, adds_edges, reads_at, rows_of, scalars_of, start_encoder
 from algoscope.networks.layers import for_backward, summed, what_is_kept
 from algoscope.networks.pairs import Factored, Rows
@@ -256,6 +257,8 @@ class _Weights(NamedTuple):
     network: Network
     rows: dict[Location, Rows]
     """Of all that the encoders read there."""
+    folding: Folding
+    """Of the encoders at nodes."""
     processors: list[Any]
     """What each round prepared."""
     hints: Bank
@@ -264,15 +267,16 @@ class _Weights(NamedTuple):
     @staticmethod
     def of(network: Network) -> "_Weights":
         rows = {place: _rows(network, place) for place in (Location.EDGE, Location.GRAPH)}
-        edges = rows[Location.EDGE]
-        prepared = [p.prepare(edges, rows[Location.GRAPH]) for p in network.rounds]
+        edges, folding = rows[Location.EDGE], Folding.of(_rows(network, Location.NODE))
+        prepared = [p.prepare(edges, rows[Location.GRAPH], folding) for p in network.rounds]
         if network.rounds[-1].makes_edges:
             edges = edges.beside(network.config.width)
         by_stage = (
             {f.name: network.decoders[f.name] for f in network.at(s) if f.name in network.decoders}
             for s in (Stage.HINT, Stage.OUTPUT)
         )
-        return _Weights(network, rows, prepared, *(Bank.of(some, edges) for some in by_stage))
+        banks = (Bank.of(some, edges, folding) for some in by_stage)
+        return _Weights(network, rows, folding, prepared, *banks)
 
 
 class _Moment(NamedTuple):
@@ -314,7 +318,8 @@ def _trajectory(
             edges = edges.beside(moment.new_edges)
         parts = (encoded.nodes, moment.before, moment.after)
         highest = jnp.concatenate([part.max(0) for part in parts])
-        return States(jnp.concatenate(parts, -1), highest, edges, encoded.graph)
+        read = jnp.concatenate([encoded.read, *parts[1:]], -1)
+        return States(jnp.concatenate(parts, -1), read, highest, edges, encoded.graph)
 
     def step(carry, now):
         hidden, values, kept = carry
@@ -400,8 +405,15 @@ def _encode(weights: _Weights, values: Values, nodes: int) -> Encoded:
     # Positions have to arrive as they are, whatever the precision of the matrices that follow.
     read = _read_at(network, values, Location.NODE)
     rows, biases = zip(*(rows_of(network.encoders[f.name]) for f in read), strict=True)
-    at_nodes = summed([scalars_of(f, values[f.name]) for f in read], rows, biases)
-    return Encoded(at_nodes, encoded[Location.EDGE], encoded[Location.GRAPH], adjacency)
+    scalars = [scalars_of(f, values[f.name]) for f in read]
+    x = summed(scalars, rows, biases)
+    return Encoded(
+        x,
+        weights.folding.read(x, scalars),
+        encoded[Location.EDGE],
+        encoded[Location.GRAPH],
+        adjacency,
+    )
 
 
 def _process(weights: _Weights, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 import equinox as eqx
 from jaxtyping import Array, Bool, Float
 
+from algoscope.networks.folding import Folding
 from algoscope.networks.pairs import Factored, Rows
 
 
@@ -12,6 +13,8 @@ class Encoded(NamedTuple):
     """A problem and the present hints, as the encoders give them to the processor."""
 
     nodes: Float[Array, "n width"]
+    read: Float[Array, "n inputs"]
+    """What folded layers read in place of them."""
     edges: Factored
     graph: Factored
     adjacency: Bool[Array, "n n"]
@@ -32,10 +35,10 @@ class Processor(eqx.Module):
 
     makes_edges: ClassVar[bool] = False
 
-    def prepare(self, edges: Rows, graph: Rows) -> Any:
+    def prepare(self, edges: Rows, graph: Rows, nodes: Folding) -> Any:
         """What depends on the weights alone, done once for all steps; the rows are those of the
         encoded features."""
-        del edges, graph
+        del edges, graph, nodes
 
     def __call__(
         self, encoded: Encoded, hidden: Float[Array, "n width"], prepared: Any

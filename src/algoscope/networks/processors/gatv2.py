@@ -22,6 +22,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
+from algoscope.networks.folding import Folding
 from algoscope.networks.layers import LayerNorm, Linear, for_backward
 from algoscope.networks.pairs import PairLayers, Rows
 from algoscope.networks.processors.base import Encoded, Processed, Processor
@@ -36,6 +37,8 @@ def masked_softmax(logits: Float[Array, "heads n n"], encoded: Encoded, config: 
 
 class Prepared(NamedTuple):
     pairs: PairLayers
+    value: Linear
+    skip: Linear
     graph: Rows
     """After W_graph."""
 
@@ -74,24 +77,25 @@ class GATv2(Processor):
         self.norm = LayerNorm.start(width) if config.layer_norm else None
         self.config = config
 
-    def prepare(self, edges: Rows, graph: Rows) -> Prepared:
+    def prepare(self, edges: Rows, graph: Rows, nodes: Folding) -> Prepared:
         # Each head reads its own part of the attention width: a block-diagonal product.
         weight = jax.scipy.linalg.block_diag(*self.head.weight.T[..., None])
         pairs = PairLayers.of(self.receiver, self.sender, edges.through(self.edge), weight)
-        return Prepared(pairs, graph.through(self.graph))
+        value, skip = nodes.layer(self.value), nodes.layer(self.skip)
+        return Prepared(nodes.pairs(pairs), value, skip, graph.through(self.graph))
 
     def __call__(
         self, encoded: Encoded, hidden: Float[Array, "n width"], prepared: Prepared
     ) -> Processed:
-        z = jnp.concatenate([encoded.nodes, hidden], -1)
+        z = jnp.concatenate([encoded.read, hidden], -1)
         logits = self._logits(z, encoded, prepared)
         attention = for_backward(masked_softmax(logits, encoded, self.config))
         heads = self.config.heads
         # As a product of matrices: einsum gives its transpose, and XLA would then lay out every
         # array of nodes that way on a GPU.
-        values = jnp.moveaxis((z @ self.value.weight).reshape(len(z), heads, -1), 1, 0)
+        values = jnp.moveaxis((z @ prepared.value.weight).reshape(len(z), heads, -1), 1, 0)
         # Attention sums up to 1, so a bias of the values is one of what is selected.
-        selected = jnp.moveaxis(attention @ values, 0, 1) + self.value.bias.reshape(heads, -1)
+        selected = jnp.moveaxis(attention @ values, 0, 1) + prepared.value.bias.reshape(heads, -1)
         if self.information is not None:
             edges = encoded.edges
             scalars = jnp.einsum("hij,ijk->ihk", attention, edges.scalars)
@@ -104,9 +108,9 @@ class GATv2(Processor):
         else:
             selected = selected.sum(1)
         if self.config.activation == "sum":
-            hidden = jax.nn.relu(for_backward(selected + self.skip(z)))
+            hidden = jax.nn.relu(for_backward(selected + prepared.skip(z)))
         else:
-            hidden = selected + jax.nn.relu(self.skip(z))
+            hidden = selected + jax.nn.relu(prepared.skip(z))
         if self.norm is not None:
             hidden = self.norm(hidden)
         return Processed(hidden, attention, None)

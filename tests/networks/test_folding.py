@@ -1,0 +1,42 @@
+"""Encoders folded into layers, as on GPUs, against layers that read the encoders' sum."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from algoscope import networks, tasks
+from algoscope.networks import folding, objective
+from algoscope.networks.network import batch_arrays
+from algoscope.networks.pairs import Rows
+
+
+@pytest.mark.parametrize("task", ["bfs", "dfs"])
+def test_a_folded_network_has_the_same_loss_and_gradient(task, monkeypatch):
+    batch = tasks.sample(task, 6, 3, seed=1)
+    network = networks.build(
+        batch.features, networks.NetworkConfig(width=16), key=jax.random.key(1)
+    )
+    arrays = batch_arrays(network, batch)
+
+    def computed(folds: bool):
+        monkeypatch.setattr(folding, "folds", lambda: folds)
+        return jax.jit(jax.value_and_grad(lambda n: objective.loss(n, arrays)))(network)
+
+    (plain, of_plain), (folded, of_folded) = computed(False), computed(True)
+    np.testing.assert_allclose(folded, plain, rtol=1e-5)
+    for a, b in zip(jax.tree.leaves(of_folded), jax.tree.leaves(of_plain), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+
+
+def test_scalars_are_read_in_two_parts_that_a_gpu_does_not_round(monkeypatch):
+    monkeypatch.setattr(folding, "folds", lambda: True)
+    scalars = jax.random.normal(jax.random.key(0), (5, 3))
+    read = folding.Folding.of(Rows(jnp.ones((3, 8)), jnp.zeros(8))).read(
+        jnp.zeros((5, 8)), [scalars]
+    )
+    coarse, fine = read[:, :3], read[:, 3:6]
+    assert read.shape == (5, 16)
+    np.testing.assert_array_equal(coarse, jax.lax.reduce_precision(coarse, 8, 10))
+    np.testing.assert_array_equal(coarse + fine, scalars)
+    assert np.abs(fine).max() < 2**-10 * np.abs(scalars).max()
