@@ -243,7 +243,7 @@ def _restore(
     config: TrainingConfig, plans: tuple[TaskPlan, ...], checkpoint: checkpoints.Checkpoint
 ) -> _Trained:
     layout = layout_of(config, plans)
-    shapes = jax.eval_shape(lambda model: start_learner(layout.pack(model)), layout.shapes())
+    shapes = jax.eval_shape(lambda model: start_learner(layout.pack(model)), layout.shapes)
     paths, structure = jax.tree_util.tree_flatten_with_path(shapes)
     leaves = [checkpoint.arrays[f"learners.{leaf_name(path)}"] for path, _ in paths]
     learners = jax.tree.unflatten(structure, leaves)
