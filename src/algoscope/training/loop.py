@@ -75,7 +75,7 @@ def train(
     )
     with folder.held(run):
         _save(run, _Trained(0, learners, _no_metrics(config)))
-    return resume(path, checkpoint_seconds=checkpoint_seconds, report=report)
+    return _go_on(run, config, plans, placement, checkpoint_seconds, report)
 
 
 def resume(
@@ -94,6 +94,18 @@ def resume(
     check(config)
     plans = make_plans(config)
     placement = choose_placement(config, plans, at_once or run.description["seeds_at_once"])
+    return _go_on(run, config, plans, placement, checkpoint_seconds, report)
+
+
+def _go_on(
+    run: Run,
+    config: TrainingConfig,
+    plans: tuple[TaskPlan, ...],
+    placement: Placement,
+    checkpoint_seconds: float,
+    report: Callable[[Report], None],
+) -> Run:
+    """From the last checkpoint to the end."""
     with folder.held(run):
         checkpoint = checkpoints.read(run.path)
         run = folder.note(run, *checkpoint.notes, *_moved(run, placement))
