@@ -66,7 +66,7 @@ def test_frozen_weights_stay_and_count_for_the_norm():
 
 def test_names_of_frozen_weights_become_places_in_the_vectors():
     layout = learning.layout_of(CONFIG, pool.make_plans(CONFIG))
-    model = layout.shapes()
+    model = layout.shapes
     masks = layout.where(("processor.value", "encoders.A"))
     marked = layout.unpack({name: jnp.asarray(mask) for name, mask in masks.items()})
     for name, mask in networks.arrays(marked.network("bfs")).items():

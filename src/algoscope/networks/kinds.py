@@ -207,9 +207,11 @@ KINDS: dict[Kind, KindRules] = {
 def log_sinkhorn(logits: Float[Array, "... n n"], steps: int) -> Float[Array, "... n n"]:
     """Logarithm of a nearly doubly stochastic matrix with no diagonal, from a matrix of logits."""
     x = logits / _SINKHORN_TEMPERATURE - 1e6 * jnp.eye(logits.shape[-1])
-    for _ in range(steps):
-        x = jax.nn.log_softmax(jax.nn.log_softmax(x, -1), -2)
-    return x
+
+    def step(_, x: Array) -> Array:
+        return jax.nn.log_softmax(jax.nn.log_softmax(x, -1), -2)
+
+    return jax.lax.fori_loop(0, steps, step, x)  # Unrolled, it takes minutes to compile.
 
 
 class EdgePointerEncoder(eqx.Module):

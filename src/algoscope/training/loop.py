@@ -75,7 +75,7 @@ def train(
     )
     with folder.held(run):
         _save(run, _Trained(0, learners, _no_metrics(config)))
-    return resume(path, checkpoint_seconds=checkpoint_seconds, report=report)
+    return _go_on(run, config, plans, placement, checkpoint_seconds, report)
 
 
 def resume(
@@ -94,6 +94,18 @@ def resume(
     check(config)
     plans = make_plans(config)
     placement = choose_placement(config, plans, at_once or run.description["seeds_at_once"])
+    return _go_on(run, config, plans, placement, checkpoint_seconds, report)
+
+
+def _go_on(
+    run: Run,
+    config: TrainingConfig,
+    plans: tuple[TaskPlan, ...],
+    placement: Placement,
+    checkpoint_seconds: float,
+    report: Callable[[Report], None],
+) -> Run:
+    """From the last checkpoint to the end."""
     with folder.held(run):
         checkpoint = checkpoints.read(run.path)
         run = folder.note(run, *checkpoint.notes, *_moved(run, placement))
@@ -243,7 +255,7 @@ def _restore(
     config: TrainingConfig, plans: tuple[TaskPlan, ...], checkpoint: checkpoints.Checkpoint
 ) -> _Trained:
     layout = layout_of(config, plans)
-    shapes = jax.eval_shape(lambda model: start_learner(layout.pack(model)), layout.shapes())
+    shapes = jax.eval_shape(lambda model: start_learner(layout.pack(model)), layout.shapes)
     paths, structure = jax.tree_util.tree_flatten_with_path(shapes)
     leaves = [checkpoint.arrays[f"learners.{leaf_name(path)}"] for path, _ in paths]
     learners = jax.tree.unflatten(structure, leaves)

@@ -5,6 +5,7 @@ an optimiser's step, a checkpoint and the choice of the best weights are a few o
 """
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -62,8 +63,9 @@ class Layout:
     """Of each task."""
     config: NetworkConfig
 
+    @functools.cached_property
     def shapes(self) -> Model:
-        """The model with shapes in place of arrays."""
+        """The model with shapes in place of arrays: once, since each program to compile asks."""
         key = jax.eval_shape(lambda: jax.random.key(0))
         return jax.eval_shape(lambda key: start_model(dict(self.features), self.config, key), key)
 
@@ -73,13 +75,13 @@ class Layout:
 
     def unpack(self, vectors: Vectors) -> Model:
         """The model of the tasks that the vectors are of."""
-        shapes = self.shapes()
+        shapes = self.shapes
         parts = {t: _unravel(p, vectors[t]) for t, p in shapes.parts.items() if t in vectors}
         return Model(_unravel(shapes.processor, vectors[PROCESSOR]), parts)
 
     def where(self, chosen: Sequence[str]) -> dict[str, np.ndarray]:
         """Masks, in the form of the vectors, of the weights whose names begin so."""
-        shapes = self.shapes()
+        shapes = self.shapes
         masks = {}
         for task in shapes.parts:
             named = arrays(shapes.network(task))
@@ -99,7 +101,7 @@ class Layout:
 
     def names(self) -> set[str]:
         """The names of all weights."""
-        shapes = self.shapes()
+        shapes = self.shapes
         return {name for task in shapes.parts for name in arrays(shapes.network(task))}
 
 

@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import os
 import pathlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -46,6 +47,9 @@ _MORE_STEPS = 2
 """Times of cells are padded to 10, 18, 26, … steps: few lengths, and none so short that its loop is
 unrolled, which takes long to compile."""
 _MASKED = -1
+_TRACING = threading.Lock()
+"""Python does one thing at a time: traced one after the other, the first programs compile while the
+next are traced."""
 
 
 class Thought(NamedTuple):
@@ -175,7 +179,9 @@ def _program(structure: Any, leaves: tuple, time: int, stages: int | None) -> Ca
     network, problems = jax.tree.unflatten(structure, leaves)
     inputs = jax.ShapeDtypeStruct((), bool)
     states = functools.partial(_states, time=time, stages=stages)
-    return jax.jit(states).lower(network, problems, inputs).compile()
+    with _TRACING:
+        lowered = jax.jit(states).lower(network, problems, inputs)
+    return lowered.compile()
 
 
 def _at_once(cell: Cell) -> int:

@@ -14,6 +14,7 @@ learning.
 """
 
 import dataclasses
+import functools
 import json
 import pathlib
 import time
@@ -132,8 +133,11 @@ def run_study(study: Study, out: pathlib.Path, say: Say = lambda _: None) -> dic
         return json.loads(path.read_text())
     (out / "scores").mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
+    draw = functools.cache(lambda: _draw_cells(study, say))
+    if study.beside:
+        draw()  # First: the processes that draw compile the algorithms for the reasoner's as well.
     with coming(study.reasoner, out / "reasoner", study.beside, say) as reasoner:
-        desk = _Desk(study, out, say, reasoner)
+        desk = _Desk(study, out, say, reasoner, draw)
         jobs = _jobs(desk)
         while jobs:
             able = [n for n, job in jobs.items() if not job.needs_reasoner or reasoner.ready()]
@@ -212,33 +216,40 @@ def _glances(study: Study) -> tuple[int, ...]:
     return tuple(study.tower.steps * k // (study.glances + 1) for k in range(1, study.glances + 1))
 
 
+class _Cells(NamedTuple):
+    learnt: list[Cell]
+    """To learn from."""
+    test: list[Cell]
+    reread: list[Cell]
+    """Those of the test, made anew from their prompts."""
+
+
+_Draw = Callable[[], _Cells]
+
+
+def _draw_cells(study: Study, say: Say) -> _Cells:
+    """All in one go, since each process that draws has to compile its task."""
+    given = (study.tower, study.test_sizes, study.problems)
+    tests = [held_out_orders(*given, reread=reread) for reread in (False, True)]
+    orders = [training_orders(study.tower), *tests]
+    say("drawing problems")
+    drawn = iter(draw_all([order for some in orders for order in some]))
+    return _Cells(*([next(drawn) for _ in some] for some in orders))
+
+
 class _Desk:
     """What all parts of a study work with: problems, drawn when they are first needed, and what is
     large and shared by towers that follow one another."""
 
-    def __init__(self, study: Study, out: pathlib.Path, say: Say, reasoner: Coming):
-        self.study, self.out, self.say, self._reasoner = study, out, say, reasoner
-        self._cells: tuple[list[Cell], list[Cell], list[Cell]] | None = None
+    def __init__(self, study: Study, out: pathlib.Path, say: Say, reasoner: Coming, draw: _Draw):
+        self.study, self.out, self.say = study, out, say
+        self._reasoner, self._draw = reasoner, draw
         self._pool: tuple[Any, loop.Pool] = ("nothing yet", {})
         self._thoughts: tuple[Any, list[Thought]] = ("nothing yet", [])
 
     @property
-    def cells(self) -> tuple[list[Cell], list[Cell], list[Cell]]:
-        """To learn from, to be tested on, and those of the test made anew from their prompts; in
-        one go, since each process that draws has to compile its task."""
-        if self._cells is None:
-            study = self.study
-            given = (study.tower, study.test_sizes, study.problems)
-            orders = [
-                training_orders(study.tower),
-                held_out_orders(*given),
-                held_out_orders(*given, reread=True),
-            ]
-            self.say("drawing problems")
-            drawn = iter(draw_all([order for some in orders for order in some]))
-            learnt, test, reread = ([next(drawn) for _ in some] for some in orders)
-            self._cells = learnt, test, reread
-        return self._cells
+    def cells(self) -> _Cells:
+        return self._draw()
 
     def glance(self, name: str, step: int) -> pathlib.Path:
         return self.out / "scores" / f"{name}-at-{step}.json"
@@ -288,7 +299,7 @@ class _Desk:
         recipe = self.study.reasoner.recipe
         features = {
             cell.task: as_in_training(first(cell, 1).batch, recipe).features
-            for cell in self.cells[1]
+            for cell in self.cells.test
         }
         return start_model(features, self.study.reasoner.network, jax.random.key(0))
 
@@ -298,11 +309,11 @@ class _Desk:
             self._pool = ("nothing yet", {})
             self.say("preparing what towers learn from")
             model = loop.reasoner_for(config, self._model(config))
-            self._pool = (what, loop.prepare(config, model, self.cells[0]))
+            self._pool = (what, loop.prepare(config, model, self.cells.learnt))
         return self._pool[1]
 
     def _scores(self, tower: Tower, config: TransnarConfig, problems: int | None = None) -> Scores:
-        cells, thoughts = self.cells[1], self._thoughts_for(config)
+        cells, thoughts = self.cells.test, self._thoughts_for(config)
         if problems is not None:
             cells = [first(cell, problems) for cell in cells]
             thoughts = None if thoughts is None else [_first(t, problems) for t in thoughts]
@@ -316,7 +327,7 @@ class _Desk:
         if self._thoughts[0] != what:
             model = loop.reasoner_for(config, self._model(config))
             assert model is not None
-            self._thoughts = (what, reasoners.think(model, self.cells[1], loop.view_of(config)))
+            self._thoughts = (what, reasoners.think(model, self.cells.test, loop.view_of(config)))
         return self._thoughts[1]
 
     def _kept(self, name: str, make: Callable[[], Scores]) -> None:
@@ -350,7 +361,7 @@ class _Desk:
         trained = loop.load(self.out / f"hybrid-{self.study.seeds[0]}")
         thoughts = self._thoughts_for(trained.config)
         assert thoughts is not None
-        (task, size), cells = self.study.mechanism, self.cells[1]
+        (task, size), cells = self.study.mechanism, self.cells.test
         place = next(i for i, c in enumerate(cells) if (c.task, c.size) == (task, size))
         cell, few = cells[place], self.study.glance_problems
         observed = mechanism.record(trained.tower, cell, thoughts[place])
