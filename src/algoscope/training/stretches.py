@@ -8,6 +8,7 @@ as long as all of them together, and the device would copy the learners from one
 import dataclasses
 import functools
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -34,6 +35,7 @@ _KEPT = 64
 _OPTIONS = {"gpu": {"xla_disable_hlo_passes": "triton-softmax-rewriter"}}
 """Of the compiler. With that pass, choosing what to fuse takes nine tenths of all compile time, and
 the program is no faster."""
+_lowering = threading.Lock()
 
 
 class Material(NamedTuple):
@@ -179,5 +181,7 @@ def _compiled(one: Callable, mesh: Mesh, at_once: int, structure: Any, leaves: t
         )
 
     shapes = jax.tree.unflatten(structure, leaves)
-    lowered = jax.jit(of_all, donate_argnums=0).lower(*shapes)
+    # One at a time: in turns, none would be done and begin to compile before all are.
+    with _lowering:
+        lowered = jax.jit(of_all, donate_argnums=0).lower(*shapes)
     return lowered.compile(_OPTIONS.get(jax.default_backend()))

@@ -3,6 +3,7 @@
 Whoever answers, it is text that is scored (`tasks.text.score`): shape, parse, CLRS and exact match.
 """
 
+import itertools
 import statistics
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -140,6 +141,19 @@ def pipeline_answers(reasoner: Model, reread: Sequence[Cell]) -> list[list[str]]
 def solver_answers(reread: Sequence[Cell]) -> list[list[str]]:
     """Text -> problem -> reference algorithm -> text: what cells made of prompts say."""
     return [[example.answer for example in cell.examples()] for cell in reread]
+
+
+def constant_answers(cells: Sequence[Cell]) -> list[list[str]]:
+    """The same answer to all problems of a cell: at each place the word that most of their answers
+    have there, as many words as most answers have."""
+    answers = []
+    for cell in cells:
+        texts = [example.answer.split(" ") for example in cell.examples()]
+        length = statistics.mode(len(words) for words in texts)
+        places = itertools.islice(itertools.zip_longest(*texts), length)
+        common = [statistics.mode(w for w in place if w is not None) for place in places]
+        answers.append([" ".join(common)] * cell.samples)
+    return answers
 
 
 def mean_clrs(scores: Scores, sizes: Sequence[int]) -> float:

@@ -40,6 +40,7 @@ from algoscope.transnar.reasoner import Thought, View
 from algoscope.transnar.scores import (
     Scores,
     as_json,
+    constant_answers,
     from_json,
     held_out_orders,
     mean_clrs,
@@ -110,6 +111,7 @@ RIVALS = {
     "reasoner": "reasoner alone",
     "pipeline": "text to graph to reasoner",
     "solver": "reference algorithm",
+    "constant": "one answer for all problems",
 }
 CONTROLS = {
     "untrained": "hybrid, untrained reasoner",
@@ -350,6 +352,7 @@ class _Desk:
             "reasoner": lambda: reasoner_answers(test, reasoners.think(model, test)),
             "pipeline": lambda: pipeline_answers(model, reread),
             "solver": lambda: solver_answers(reread),
+            "constant": lambda: constant_answers(test),
         }
         for name, answer in answers.items():
             self._kept(name, lambda answer=answer: scores_of(test, answer()))
