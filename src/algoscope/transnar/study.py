@@ -115,9 +115,9 @@ RIVALS = {
 }
 CONTROLS = {
     "untrained": "hybrid, untrained reasoner",
+    "in-order": "hybrid, positions in order",
     "hidden": "hybrid, hidden states alone",
     "hidden-untrained": "the same, untrained reasoner",
-    "in-order": "hybrid, positions in order",
 }
 _CHANGES: dict[str, Callable[[TransnarConfig], TransnarConfig]] = {
     "untrained": _untrained,
