@@ -22,7 +22,7 @@ def page() -> str:
 
 
 def test_results_are_of_the_full_preset(found):
-    assert {"bfs", "bellman_ford"} <= set(found)
+    assert {"bfs", "bellman_ford", "dfs"} <= set(found)
     for solutions in found.values():
         assert solutions.plan.training.steps == 10_000
         wanted = plan_of("full", solutions.plan.task, traces=solutions.name == solutions.plan.task)
@@ -31,7 +31,7 @@ def test_results_are_of_the_full_preset(found):
 
 
 def test_scores_on_the_page_are_those_of_the_results(found, page):
-    for task in ("bfs", "bellman_ford"):
+    for task in ("bfs", "bellman_ford", "dfs"):
         ours = tables.accuracy_of(found[task])
         assert f"{ours.mean:.2f} ± {ours.deviation:.2f}, largest {ours.largest:.2f}" in page
 

@@ -16,8 +16,9 @@ _FEW_SEEDS = {"bfs": 4, "bellman_ford": 4, "dfs": 2}
 _CHUNKS = {"bfs": 128, "bellman_ford": 128, "dfs": 32}
 """Seeds that are trained together on a GPU."""
 _STEPS = 10_000
-_RATES = {"bfs": 11_300.0, "bellman_ford": 6_900.0, "dfs": 415.0}
-"""Seed-steps a second at n = 16 on one H200, docs/performance.md: of 128 seeds, of DFS 32."""
+_RATES = {"bfs": 14_700.0, "bellman_ford": 8_800.0, "dfs": 1_000.0}
+"""Seed-steps a second on one H200: of 128 seeds at n = 16, docs/performance.md; of DFS, of 32 seeds
+in training."""
 _COMPILING = 60.0
 """Seconds for each chunk, likewise."""
 
