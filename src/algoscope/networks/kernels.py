@@ -5,7 +5,7 @@
 with receivers r and senders s, each projected and offset, for one or several d.
 
 A program of the kernel is one warp. It holds `_SENDERS` senders of one sample in registers, in
-some columns of the width, and goes through all receivers, so that the n x n x width in
+`_COLUMNS` columns of the width, and goes through all receivers, so that the n x n x width in
 between never reaches memory; the backward kernel forms it again. So narrow a tile keeps the sums
 over senders and over columns within a warp, and nearly within a thread; what is left of them, over
 tiles, is small. `vmap` adds axes to the grid. `networks.pairs` decides where this is used, and
@@ -14,7 +14,7 @@ holds the form that it has to equal.
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,9 +24,6 @@ from jaxtyping import Array, Float
 
 _SENDERS = 16
 _COLUMNS = 32
-_COLUMNS_BACKWARDS = 16
-"""Fewer, since there are more sums to hold in registers."""
-_RECEIVERS = 2
 _MOST_CHANNELS = 12
 _SLOPE = 0.01
 
@@ -67,7 +64,7 @@ def pair_scores(
 
 
 def _forward(form: Form, projected, offsets, scalars, rows, weight):
-    tiles = _Tiles.of(projected, scalars, _COLUMNS)
+    tiles = _Tiles.of(projected, scalars)
     scores = pl.pallas_call(
         functools.partial(_forward_kernel, form),
         grid=tiles.grid,
@@ -82,7 +79,7 @@ def _forward(form: Form, projected, offsets, scalars, rows, weight):
 
 def _backward(form: Form, residuals, gradient):
     projected, offsets, scalars, rows, weight = residuals
-    tiles = _Tiles.of(projected, scalars, _COLUMNS_BACKWARDS)
+    tiles = _Tiles.of(projected, scalars)
     (several, blocks, columns), n, m, channels = tiles.grid, tiles.n, tiles.m, tiles.channels
     live = channels - form.fixed
     # Where one block has all senders, their gradient and the receivers' go into the same array.
@@ -155,14 +152,15 @@ class _Tiles(NamedTuple):
     m: int
     channels: int
     width: int
-    column: int
-    """How many columns a tile has."""
 
     @staticmethod
-    def of(projected: Array, scalars: Array, columns: int) -> "_Tiles":
+    def of(projected: Array, scalars: Array) -> "_Tiles":
         n, parts, width = projected.shape
-        m, channels = n + -n % _SENDERS, scalars.shape[-1]
-        return _Tiles(parts // 2, n, m, channels, width, min(columns, width))
+        return _Tiles(parts // 2, n, n + -n % _SENDERS, scalars.shape[-1], width)
+
+    @property
+    def column(self) -> int:
+        return min(_COLUMNS, self.width)
 
     @property
     def columns(self) -> int:
@@ -232,22 +230,6 @@ def _joined(form: Form, receiver: Array, rest: Array) -> tuple[Array, Array]:
     return total * slope, slope
 
 
-def _for_all(count: int, of_receiver: Callable, carry: Any) -> Any:
-    """of_receiver(i, carry) for all i, a few in each turn of the loop: one may load while another
-    computes."""
-
-    def turn(number, carry):
-        for i in range(_RECEIVERS):
-            carry = of_receiver(_RECEIVERS * number + i, carry)
-        return carry
-
-    turns = count // _RECEIVERS
-    carry = jax.lax.fori_loop(0, turns, turn, carry)
-    for i in range(_RECEIVERS * turns, count):
-        carry = of_receiver(i, carry)
-    return carry
-
-
 def _forward_kernel(form, receivers, senders, scalars, offsets, rows, weight, scores):
     channels = range(rows.shape[0])
     of_receivers, of_senders = offsets[0, :], senders[...] + offsets[1, :][None]
@@ -261,7 +243,7 @@ def _forward_kernel(form, receivers, senders, scalars, offsets, rows, weight, sc
         scores[i, :] = jnp.sum(value * of_weight[None], -1)
         return 0
 
-    _for_all(receivers.shape[0], of_receiver, 0)
+    jax.lax.fori_loop(0, receivers.shape[0], of_receiver, 0)
 
 
 def _backward_kernel(
@@ -269,44 +251,53 @@ def _backward_kernel(
 ):
     to_nodes = outputs[: 1 if one_block else 2]
     to_offsets, to_rows, to_weight, *to_scalars = outputs[len(to_nodes) :]
-    channels = range(rows.shape[0])
-    of_receivers, of_senders = offsets[0, :], senders[...] + offsets[1, :][None]
-    of_rows, of_weight = [rows[k, :] for k in channels], weight[...]
+    channels, live = range(rows.shape[0]), range(form.fixed, rows.shape[0])
+    # Tiles of half as many senders: threads hold twice the columns, and meet less often.
+    halves = [pl.ds(start, _SENDERS // 2) for start in (0, _SENDERS // 2)]
+    of_receivers, of_weight = offsets[0, :], weight[...]
+    of_senders = [senders[half, :] + offsets[1, :][None] for half in halves]
+    of_rows = [rows[k, :] for k in channels]
+    weighed = [of_rows[k] * of_weight for k in live]
 
     def of_receiver(i, sums):
         by_receivers, by_senders, by_rows, by_weight = sums
-        of_scalars = [scalars[i, :, k][:, None] for k in channels]
-        rest = of_senders
-        for k in channels:
-            rest = _fma(form, of_scalars[k], of_rows[k][None], rest)
-        value, slope = _joined(form, (receivers[i, :] + of_receivers)[None], rest)
-        incoming = gradient[i, :][:, None]
-        through = incoming * of_weight[None]
-        to_rest = through * slope
-        # The slopes of a maximum add up to 1, those of a sum are the same.
-        to_receiver = jnp.sum(through - to_rest if form.join == "maximum" else to_rest, 0)
+        receiver = (receivers[i, :] + of_receivers)[None]
+        of_both, by_both = [], []
+        for half, rest, by_sender in zip(halves, of_senders, by_senders, strict=True):
+            incoming = gradient[i, half][:, None]
+            of_scalars = [scalars[i, half, k][:, None] for k in channels]
+            for k in channels:
+                rest = _fma(form, of_scalars[k], of_rows[k][None], rest)
+            value, slope = _joined(form, receiver, rest)
+            to_rest = incoming * slope
+            # The slopes of a maximum add up to 1, those of a sum are the same.
+            of_both.append(incoming - to_rest if form.join == "maximum" else to_rest)
+            by_both.append(by_sender + to_rest)
+            for row, to_scalar in zip(weighed, to_scalars, strict=True):
+                to_scalar[i, half] = incoming[:, 0] * jnp.sum(slope * row[None], -1)
+            by_rows = tuple(
+                _fma(form, slope, incoming * of_scalars[k], by_rows[k]) for k in channels
+            )
+            by_weight = _fma(form, incoming, value, by_weight)
+        to_receiver = of_weight * jnp.sum(of_both[0] + of_both[1], 0)
         if one_block:
             to_nodes[0][i, 0, :] = to_receiver
         else:
             to_nodes[0][i, :] = to_receiver
-        for k, to_scalar in zip(channels[form.fixed :], to_scalars, strict=True):
-            to_scalar[i, :] = jnp.sum(to_rest * of_rows[k][None], -1)
-        return (
-            by_receivers + to_receiver,
-            by_senders + to_rest,
-            tuple(_fma(form, to_rest, of_scalars[k], by_rows[k]) for k in channels),
-            _fma(form, incoming, value, by_weight),
-        )
+        return by_receivers + to_receiver, tuple(by_both), by_rows, by_weight
 
     # Sums over senders wait for the end: within the loop, threads would have to meet for each.
-    zero = jnp.zeros_like(of_senders)
-    sums = (jnp.zeros_like(of_receivers), zero, tuple(zero for _ in channels), zero)
-    by_receivers, by_senders, by_rows, by_weight = _for_all(receivers.shape[0], of_receiver, sums)
-    if one_block:
-        to_nodes[0][:, 1, :] = by_senders
-    else:
-        to_nodes[1][...] = by_senders
+    zero = jnp.zeros_like(of_senders[0])
+    sums = (jnp.zeros_like(of_receivers), (zero, zero), tuple(zero for _ in channels), zero)
+    sums = jax.lax.fori_loop(0, receivers.shape[0], of_receiver, sums)
+    by_receivers, by_senders, by_rows, by_weight = sums
+    by_senders = [of_weight[None] * of_half for of_half in by_senders]
+    for half, of_half in zip(halves, by_senders, strict=True):
+        if one_block:
+            to_nodes[0][half, 1, :] = of_half
+        else:
+            to_nodes[1][half, :] = of_half
     to_weight[...] = jnp.sum(by_weight, 0)
-    to_offsets[0, :], to_offsets[1, :] = by_receivers, jnp.sum(by_senders, 0)
+    to_offsets[0, :], to_offsets[1, :] = by_receivers, jnp.sum(by_senders[0] + by_senders[1], 0)
     for k in channels:
-        to_rows[k, :] = jnp.sum(by_rows[k], 0)
+        to_rows[k, :] = of_weight * jnp.sum(by_rows[k], 0)

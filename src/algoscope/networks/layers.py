@@ -91,7 +91,8 @@ def summed(
     and small terms would round each other off. Derivatives are one product."""
     total = jnp.zeros((*x[0].shape[:-1], biases[0].shape[0]), biases[0].dtype)
     for x_f, weight, bias in zip(x, weights, biases, strict=True):
-        total += jnp.matmul(x_f, weight, precision="highest") + bias
+        # Not as a product of matrices: what reads this may then compute it again.
+        total += sum(x_f[..., k : k + 1] * weight[k] for k in range(len(weight))) + bias
     return total
 
 
