@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from algoscope.networks.layers import Linear
@@ -32,26 +33,29 @@ def folds() -> bool:
 
 class Folding(eqx.Module):
     rows: Rows | None
-    """R, twice, and c; None where layers read x."""
+    """R, those rows of it again that are of exact scalars, and c; None where layers read x."""
+    exact: tuple[int, ...] = eqx.field(static=True)
+    """Which scalars have to arrive as they are, such as positions."""
 
     @staticmethod
-    def of(rows: Rows) -> "Folding":
+    def of(rows: Rows, exact: Sequence[int]) -> "Folding":
         if not folds():
-            return Folding(None)
-        twice = jnp.concatenate([rows.rows, rows.rows])
-        return Folding(Rows(jnp.pad(twice, ((0, -len(twice) % _FILLED_TO), (0, 0))), rows.bias))
+            return Folding(None, tuple(exact))
+        all_rows = jnp.concatenate([rows.rows, *(rows.rows[k][None] for k in exact)])
+        filled = jnp.pad(all_rows, ((0, -len(all_rows) % _FILLED_TO), (0, 0)))
+        return Folding(Rows(filled, rows.bias), tuple(exact))
 
     def read(
         self, x: Float[Array, "n width"], scalars: Sequence[Float[Array, "n K"]]
     ) -> Float[Array, "n inputs"]:
-        """What folded layers read: each scalar as a number that a GPU multiplies without rounding,
-        and the rest of it, so that positions arrive as they are."""
+        """What folded layers read: the scalars, and what a GPU would round off the exact ones."""
         if self.rows is None:
             return x
-        exact = jnp.concatenate(scalars, -1)
-        rest = exact - jax.lax.reduce_precision(exact, _EXPONENT, _MANTISSA)
-        rest = jax.lax.stop_gradient(rest)
-        both = jnp.concatenate([exact - rest, rest], -1)
+        s = jnp.concatenate(scalars, -1)
+        exact = np.isin(np.arange(s.shape[1]), self.exact)
+        off = jnp.where(exact, s - jax.lax.reduce_precision(s, _EXPONENT, _MANTISSA), 0)
+        off = jax.lax.stop_gradient(off)
+        both = jnp.concatenate([s - off, *(off[:, k : k + 1] for k in self.exact)], -1)
         return jnp.pad(both, ((0, 0), (0, len(self.rows.rows) - both.shape[-1])))
 
     def layer(self, linear: Linear) -> Linear:

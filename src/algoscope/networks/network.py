@@ -267,7 +267,7 @@ class _Weights(NamedTuple):
     @staticmethod
     def of(network: Network) -> "_Weights":
         rows = {place: _rows(network, place) for place in (Location.EDGE, Location.GRAPH)}
-        edges, folding = rows[Location.EDGE], Folding.of(_rows(network, Location.NODE))
+        edges, folding = rows[Location.EDGE], _folding(network)
         prepared = [p.prepare(edges, rows[Location.GRAPH], folding) for p in network.rounds]
         if network.rounds[-1].makes_edges:
             edges = edges.beside(network.config.width)
@@ -335,7 +335,8 @@ def _trajectory(
         logits = for_backward(weights.hints(states_of(encoded, moment)))
         if reads_hints:
             values = {name: rules[name].feed_back(logits[name], hard) for name in logits}
-        kept = jax.tree.map(lambda new, old: jnp.where(index == last, new, old), moment, kept)
+        # A sum, not a choice: its derivative leaves what comes from later steps as it is.
+        kept = jax.tree.map(lambda k, new: k + jnp.where(index == last, new, 0), kept, moment)
         return (after, values, kept), (processed.attention, after, logits)
 
     first = as_values({name: truth[0] for name, truth in read.items()})
@@ -347,14 +348,15 @@ def _trajectory(
         no_edges = jnp.zeros((nodes, nodes, network.config.width), network.dtype)
     keep, force = (None, None) if noise is None else (noise.keep, noise.force)
     now = (jnp.arange(steps), {name: truth[:steps] for name, truth in read.items()}, keep, force)
-    carry = (hidden, first, _Moment(first, hidden, hidden, no_edges))
+    kept = jax.tree.map(jnp.zeros_like, _Moment(first, hidden, hidden, no_edges))
+    carry = (hidden, first, kept)
     unroll = 1
     if jax.default_backend() == "gpu":
         # A short loop is no loop: what the backward pass needs stays where it is. In a long one, to
         # put aside and fetch takes longer than to compute again.
         if steps <= _UNROLLED and no_edges is None:
             unroll = steps
-        else:
+        elif no_edges is None:
             step = jax.checkpoint(step, policy=what_is_kept, prevent_cse=False)
     (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now, unroll=unroll)
 
@@ -373,6 +375,14 @@ def _rows(network: Network, location: Location) -> Rows:
         jnp.concatenate([jnp.zeros((0, width), dtype), *(rows for rows, _ in each)]),
         sum((bias for _, bias in each), jnp.zeros(width, dtype)),
     )
+
+
+def _folding(network: Network) -> Folding:
+    """Of the encoders at nodes; scalars are exact, choices and masks may be rounded."""
+    read = _read_at(network, network.encoders, Location.NODE)
+    kinds = [f.kind for f in read for _ in range(len(rows_of(network.encoders[f.name])[0]))]
+    exact = [k for k, kind in enumerate(kinds) if kind is Kind.SCALAR]
+    return Folding.of(_rows(network, Location.NODE), exact)
 
 
 def _read_at(network: Network, names: Mapping[str, Any], location: Location) -> list[Feature]:
