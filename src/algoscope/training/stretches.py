@@ -32,7 +32,7 @@ from algoscope.training.pool import Generation, Problems, TaskPlan
 _COMPILED_AT_ONCE = 16
 _KEPT = 64
 """Programs, for further runs of the same shapes."""
-_OPTIONS = {"gpu": {"xla_disable_hlo_passes": "triton-softmax-rewriter"}}
+OPTIONS = {"gpu": {"xla_disable_hlo_passes": "triton-softmax-rewriter"}}
 """Of the compiler. With that pass, choosing what to fuse takes nine tenths of all compile time, and
 the program is no faster."""
 _lowering = threading.Lock()
@@ -184,4 +184,4 @@ def _compiled(one: Callable, mesh: Mesh, at_once: int, structure: Any, leaves: t
     # One at a time: in turns, none would be done and begin to compile before all are.
     with _lowering:
         lowered = jax.jit(of_all, donate_argnums=0).lower(*shapes)
-    return lowered.compile(_OPTIONS.get(jax.default_backend()))
+    return lowered.compile(OPTIONS.get(jax.default_backend()))
