@@ -39,11 +39,12 @@ class Given(NamedTuple):
 
     nodes: Sequence[Float[Array, "n outputs"]]
     """After `node_layers`."""
-    pairs: Float[Array, "n n"] | None
-    """After `pair_layers`."""
+    pairs: Any
+    """[n, n], after `pair_layers`; None if it has none."""
     prepared: Any
     states: States
-    noise: Float[Array, "n n"] | None
+    noise: Any
+    """[n, n], for permutations."""
 
 
 class Decoder(eqx.Module):

@@ -32,7 +32,9 @@ from algoscope.training.pool import Generation, Problems, TaskPlan
 _COMPILED_AT_ONCE = 16
 _KEPT = 64
 """Programs, for further runs of the same shapes."""
-OPTIONS = {"gpu": {"xla_disable_hlo_passes": "triton-softmax-rewriter"}}
+OPTIONS: dict[str, dict[str, str | bool]] = {
+    "gpu": {"xla_disable_hlo_passes": "triton-softmax-rewriter"}
+}
 """Of the compiler. With that pass, choosing what to fuse takes nine tenths of all compile time, and
 the program is no faster."""
 _lowering = threading.Lock()
