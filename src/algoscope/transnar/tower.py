@@ -172,7 +172,26 @@ def through(
         return x, keep(seen)
 
     stages = (graph.nodes, graph.edges) if graph is not None and stepwise else None
-    return jax.lax.scan(one, tower.embedding[tokens], (tower.layers, tower.reader, stages))
+    x = embed(tower.embedding, tokens)
+    return jax.lax.scan(one, x, (tower.layers, tower.reader, stages))
+
+
+@jax.custom_vjp
+def embed(
+    embedding: Float[Array, "vocabulary width"], tokens: Int[Array, "batch token"]
+) -> Float[Array, "batch token width"]:
+    """embedding[tokens]. A third of all tokens may be the same one, so the gradient is a matrix
+    product: added up row by row, on a GPU, one token after the other would wait for its turn."""
+    return embedding[tokens]
+
+
+def _embed_backward(residuals, gradient: Float[Array, "batch token width"]):
+    embedding, tokens = residuals
+    is_token = jax.nn.one_hot(tokens, len(embedding), dtype=gradient.dtype)
+    return jnp.einsum("btv,btw->vw", is_token, gradient), None
+
+
+embed.defvjp(lambda embedding, tokens: (embedding[tokens], (embedding, tokens)), _embed_backward)
 
 
 @functools.cache
