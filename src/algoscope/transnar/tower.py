@@ -9,7 +9,8 @@ With x [batch, token, width], each layer is (pre-norm, causal, rotary positions)
 where the second line is the hybrid's (`reading`). Gates start at zero, so a hybrid starts as its
 base Transformer, logit for logit. The graph never attends to the text. Weights of all layers are
 stacked along a first axis and layers are a scan, so that a deep tower compiles as fast as a shallow
-one; for training on a GPU it is unrolled. Weights are float32; on GPUs the work is done in bfloat16, but for norms, softmax and logits.
+one; for training on a GPU it is unrolled. Weights are float32; on GPUs the work is done in
+bfloat16, but for norms, softmax and logits.
 """
 
 import functools
