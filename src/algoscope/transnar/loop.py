@@ -42,7 +42,7 @@ from algoscope.transnar.pool import (
     training_orders,
 )
 from algoscope.transnar.reasoner import View
-from algoscope.transnar.tower import Tower, build
+from algoscope.transnar.tower import COMPILER_OPTIONS, Tower, build
 
 KIND = "transnar"
 CHECKPOINT_SECONDS = 60.0
@@ -50,14 +50,6 @@ _RECENT = 20
 """Steps over which a reported loss is averaged."""
 _AHEAD = 16
 """Steps that the device may be behind the host, which should hear when it is asked to stop."""
-_OPTIONS = {
-    "gpu": {
-        "xla_gpu_enable_triton_gemm": False,
-        "xla_disable_hlo_passes": "triton-softmax-rewriter",
-    }
-}
-"""Of the compiler: for matrices of these sizes it has fast products at hand, and to search for
-better ones, and for what to fuse into softmax, takes the most of its time."""
 _UNTRAINED_SEED = 1_000
 """What a seed is moved by for a reasoner with random weights."""
 
@@ -307,7 +299,7 @@ def _compiled(
         batch = min(config.batch, bucket.samples)
         chosen = jax.ShapeDtypeStruct((batch,), jnp.int32)
         lowered = advance.lower(program_of(config, shape), learner, bucket, chosen, key)
-        return lowered.compile(_OPTIONS.get(jax.default_backend()))
+        return lowered.compile(None if config.trains_reasoner else COMPILER_OPTIONS)
 
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         return dict(zip(pool, executor.map(compiled, pool), strict=True))

@@ -29,6 +29,13 @@ from algoscope.transnar.tokenizer import tokenizer
 
 _ROTARY_BASE = 10_000.0
 _EPSILON = 1e-6
+COMPILER_OPTIONS = {
+    "xla_gpu_enable_triton_gemm": False,
+    "xla_disable_hlo_passes": "triton-softmax-rewriter",
+}
+"""For programs of towers alone. cuBLAS is fast on matrices of their sizes, and to search for better
+products, and for what to fuse into a softmax, takes the most of the compiler's time. A reasoner's
+matrices have rows of 2, 3 or 129 numbers, for which cuBLAS may have no product."""
 
 
 class Layers(eqx.Module):
