@@ -25,7 +25,7 @@ from algoscope.transnar.learning import Weights, advance, program_of, start_lear
 from algoscope.transnar.pool import Bucket, Shape
 from algoscope.transnar.reading import Graph, Widths
 from algoscope.transnar.tokenizer import tokenizer
-from algoscope.transnar.tower import build, compute_dtype, positions_of
+from algoscope.transnar.tower import build, compute_dtype
 
 WIDTHS = Widths(384, 256)
 """Of the states of a Triplet-GMPNN of width 128."""
@@ -93,17 +93,17 @@ def main() -> None:
     parameters = sum(leaf.size for leaf in jax.tree.leaves(weights))
     learner = start_learner(Weights(weights, None))
     chosen = jnp.arange(samples, dtype=jnp.int32)
-    positions = positions_of(tower, jax.random.key(1), samples, given.tokens)
+    key = jax.random.key(1)
     begun = time.perf_counter()
-    step = advance.lower(program_of(config, shape), learner, bucket, chosen, positions).compile()
-    learner, loss = step(learner, bucket, chosen, positions)
+    step = advance.lower(program_of(config, shape), learner, bucket, chosen, key).compile()
+    learner, loss = step(learner, bucket, chosen, key)
     loss.block_until_ready()
     compiling = time.perf_counter() - begun
     best = float("inf")
     for _ in range(3):
         begun = time.perf_counter()
         for _ in range(given.steps):
-            learner, loss = step(learner, bucket, chosen, positions)
+            learner, loss = step(learner, bucket, chosen, key)
         loss.block_until_ready()
         best = min(best, (time.perf_counter() - begun) / given.steps)
     counted = samples * operations(tower, shape, given.hybrid)

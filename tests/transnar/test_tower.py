@@ -11,9 +11,10 @@ from tiny_towers import TOWER
 from algoscope.networks import ConfigError
 from algoscope.transnar.config import POSITIONS, TowerConfig
 from algoscope.transnar.generation import ContextError, generate
-from algoscope.transnar.pool import graph_of, padded_length
+from algoscope.transnar.learning import loss
+from algoscope.transnar.pool import Bucket, graph_of, padded_length
 from algoscope.transnar.tokenizer import PAD, tokenizer
-from algoscope.transnar.tower import build, logits, positions_of
+from algoscope.transnar.tower import build, embed, logits, positions_of
 
 _logits = jax.jit(logits)
 
@@ -87,6 +88,32 @@ def test_cached_and_uncached_generation_agree(opened, cell, graph, random_positi
     uncached = [row[end : end + room].tolist() for row, end in zip(texts, ends, strict=True)]
     assert not any(tokenizer().end in answer for answer in uncached)
     assert generate(tower, prompts, room, graph, key=key) == uncached
+
+
+def test_the_gradient_of_an_embedding_is_the_sum_over_the_places_of_its_token():
+    tokens = jnp.array([[3, 1, 3], [3, 0, 1]])
+    gradient = jax.random.normal(jax.random.key(0), (2, 3, 8))
+    _, backward = jax.vjp(lambda rows: embed(rows, tokens), jnp.zeros((5, 8)))
+    expected = np.zeros((5, 8))
+    np.add.at(expected, np.asarray(tokens), np.asarray(gradient))
+    np.testing.assert_allclose(backward(gradient)[0], expected, rtol=1e-6, atol=1e-6)
+
+
+def test_the_loss_is_that_of_the_answers_tokens(opened, cell, tokens, positions, graph):
+    lengths = np.where(np.arange(len(tokens)) % 2, cell.lengths, cell.lengths - 2)
+    batch = Bucket(tokens, jnp.asarray(cell.prompt_lengths), jnp.asarray(lengths), graph)
+    surprise = -jax.nn.log_softmax(_logits(opened, tokens, positions, graph))
+    expected = np.mean(
+        [
+            np.mean([row[place - 1, text[place]] for place in range(start, end)])
+            for row, text, start, end in zip(
+                np.asarray(surprise), np.asarray(tokens), cell.prompt_lengths, lengths, strict=True
+            )
+        ]
+    )
+    longest = int((cell.lengths - cell.prompt_lengths).max())
+    for room in (longest, longest + 30):
+        assert float(loss(opened, batch, positions, room)) == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_prompt_beyond_the_context_is_refused_with_both_numbers(hybrid):

@@ -351,10 +351,11 @@ def _trajectory(
     kept = jax.tree.map(jnp.zeros_like, _Moment(first, hidden, hidden, no_edges))
     carry = (hidden, first, kept)
     unroll = 1
-    if jax.default_backend() == "gpu":
+    if jax.default_backend() == "gpu" and no_edges is None:
         # A short loop is no loop: what the backward pass needs stays where it is. In a long one, to
-        # put aside and fetch takes longer than to compute again.
-        if steps <= _UNROLLED and no_edges is None:
+        # put aside and fetch takes longer than to compute again. States of edges take the longest
+        # to compute, and nothing of theirs is marked to be kept.
+        if steps <= _UNROLLED:
             unroll = steps
         elif no_edges is None:
             step = jax.checkpoint(step, policy=what_is_kept, prevent_cse=False)

@@ -5,6 +5,7 @@ into the cache from its own end on. Nothing that comes later is ever looked at, 
 nothing.
 """
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from algoscope.transnar.pool import padded_length
 from algoscope.transnar.reading import Graph, memory_of
 from algoscope.transnar.tokenizer import PAD, tokenizer
 from algoscope.transnar.tower import (
+    COMPILER_OPTIONS,
     Tower,
     cast,
     layer,
@@ -77,7 +79,7 @@ def generate(
     return answers
 
 
-@jax.jit
+@functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
 def _generate(
     tower: Tower,
     tokens: Int[Array, "batch token"],

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.networks.weights import leaf_name
 from algoscope.training.model import Model
@@ -19,7 +19,8 @@ from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.pool import Bucket, Shape, take
 from algoscope.transnar.reading import Graph
 from algoscope.transnar.reasoner import states_in
-from algoscope.transnar.tower import Tower, cast, compute_dtype, hidden, unembed
+from algoscope.transnar.tokenizer import PAD
+from algoscope.transnar.tower import Tower, cast, compute_dtype, hidden, positions_of, unembed
 
 _DECAY, _SQUARE_DECAY, _EPSILON = 0.9, 0.99, 1e-8
 """Adam's constants."""
@@ -77,10 +78,12 @@ def advance(
     learner: Learner,
     bucket: Bucket,
     chosen: Int[Array, " batch"],
-    positions: Int[Array, "batch token"],
+    key: PRNGKeyArray,
 ) -> tuple[Learner, Float[Array, ""]]:
-    """A step on the chosen problems of a bucket; gives the loss before it."""
-    batch = take(bucket, chosen)
+    """A step on the chosen problems of a bucket; gives the loss before it. `key` is that of the
+    whole training."""
+    batch, own = take(bucket, chosen), jax.random.fold_in(key, learner.step)
+    positions = positions_of(learner.weights.tower.config, own, *batch.tokens.shape)
 
     def objective(weights: Weights) -> Array:
         graph = batch.graph
@@ -100,13 +103,17 @@ def loss(
     """`answer` is the number of tokens of the longest answer; logits are made for no others."""
     tokens = batch.tokens.astype(jnp.int32)
     states = hidden(tower, tokens, positions, batch.graph)
-    place = batch.prompt_lengths[:, None] + jnp.arange(answer)
+    steps, rows = jnp.arange(answer), jnp.arange(len(tokens))[:, None]
+    place = batch.prompt_lengths[:, None] + steps
     counts = place < batch.lengths[:, None]
-    place = jnp.where(counts, place, 1)
-    before = jnp.take_along_axis(states, place[..., None] - 1, 1)
-    predicted = unembed(cast(tower), before)
-    following = jnp.take_along_axis(tokens, place, 1)
-    right = jnp.take_along_axis(predicted, following[..., None], -1).squeeze(-1)
+    # All places differ, those outside of the text too: gradients find theirs without atomics.
+    before = jnp.where(counts, place - 1, tokens.shape[1] + steps)
+    read = states.at[rows, before].get(mode="fill", fill_value=0, unique_indices=True)
+    predicted = unembed(cast(tower), read)
+    following = tokens.at[rows, place].get(mode="fill", fill_value=PAD)
+    # A sum instead of a choice, whose gradient would be an array of zeros and a number in each row.
+    is_right = following[..., None] == jnp.arange(predicted.shape[-1])
+    right = jnp.sum(predicted, -1, where=is_right)
     surprise = (jax.nn.logsumexp(predicted, -1) - right) * counts
     return jnp.mean(jnp.sum(surprise, 1) / jnp.sum(counts, 1))
 

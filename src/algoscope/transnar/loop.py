@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PRNGKeyArray
 
 from algoscope.networks import ConfigError
 from algoscope.networks.weights import leaf_name
@@ -41,7 +42,7 @@ from algoscope.transnar.pool import (
     training_orders,
 )
 from algoscope.transnar.reasoner import View
-from algoscope.transnar.tower import Tower, build, positions_of
+from algoscope.transnar.tower import COMPILER_OPTIONS, Tower, build
 
 KIND = "transnar"
 CHECKPOINT_SECONDS = 60.0
@@ -252,14 +253,12 @@ def _train(
     batches = order_of({shape: b.samples for shape, b in pool.items()}, config.batch, config.seed)
     for _ in range(step):
         next(batches)
-    programs = _compiled(config, pool, learner)
+    programs = _compiled(config, pool, learner, key)
     saved = reported = time.monotonic()
     with asked_to_stop() as asked:
         while step < config.steps:
             shape, chosen = next(batches)
-            own = jax.random.fold_in(key, step)
-            positions = _positions(config.tower, own, len(chosen), shape.tokens)
-            learner, loss = programs[shape](learner, pool[shape], jnp.asarray(chosen), positions)
+            learner, loss = programs[shape](learner, pool[shape], chosen, key)
             recent.append(loss)
             step += 1
             if len(recent) > _AHEAD:
@@ -290,19 +289,17 @@ def _with(losses: np.ndarray, recent: list) -> np.ndarray:
     return np.concatenate([losses, np.asarray(jax.device_get(recent), np.float32)])
 
 
-_positions = jax.jit(positions_of, static_argnums=(0, 2, 3))
-
-
-def _compiled(config: TransnarConfig, pool: Pool, learner: Learner) -> dict[Shape, Callable]:
+def _compiled(
+    config: TransnarConfig, pool: Pool, learner: Learner, key: PRNGKeyArray
+) -> dict[Shape, Callable]:
     """The step for each shape; threads compile side by side."""
 
     def compiled(shape: Shape) -> Callable:
         bucket = pool[shape]
         batch = min(config.batch, bucket.samples)
         chosen = jax.ShapeDtypeStruct((batch,), jnp.int32)
-        positions = jax.ShapeDtypeStruct((batch, shape.tokens), jnp.int32)
-        lowered = advance.lower(program_of(config, shape), learner, bucket, chosen, positions)
-        return lowered.compile()
+        lowered = advance.lower(program_of(config, shape), learner, bucket, chosen, key)
+        return lowered.compile(None if config.trains_reasoner else COMPILER_OPTIONS)
 
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         return dict(zip(pool, executor.map(compiled, pool), strict=True))

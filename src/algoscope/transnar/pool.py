@@ -33,7 +33,7 @@ from algoscope.transnar.reasoner import (
 from algoscope.transnar.tokenizer import PAD
 from algoscope.transnar.tower import compute_dtype
 
-_LENGTHS = (32, 64, 128, 256, 384, 512, 1024, 2048, 4096, 8192)
+_LENGTHS = (32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192)
 _ANSWERS = (48, 192, 1024, 8192)
 
 
@@ -101,8 +101,8 @@ def make_buckets(
 
 
 def _shape(cell: Cell) -> Shape:
-    longest = padded_length(int(cell.lengths.max()))
-    return Shape(longest, padded_nodes(cell.nodes), _longest_answer(cell))
+    tokens = padded_length(int(cell.lengths.max()))
+    return Shape(tokens, padded_nodes(cell.nodes), min(tokens, _longest_answer(cell)))
 
 
 def make_live_buckets(cells: Sequence[Cell], reasoner: Model) -> dict[Shape, Bucket]:

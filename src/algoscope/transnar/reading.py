@@ -10,6 +10,7 @@ The text calls nodes by their numbers, so a state comes with the number of its n
 both) in sines and cosines; without them, nothing says which node is "node 3".
 """
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -27,6 +28,9 @@ _GATE_RATE = 10.0
 """Gates are tanh(10 α): they start shut, and should not be what training waits for."""
 _SHUT_OUT = -1e9
 _EPSILON = 1e-6
+again = functools.partial(jax.checkpoint, prevent_cse=False)
+"""A function of which the backward pass is left no more than the arguments: what follows from them
+by little work takes longer to put aside and to fetch than to compute again."""
 
 
 class Widths(NamedTuple):
@@ -156,10 +160,15 @@ def _attend(stream: Stream, x, keys, values, mask) -> tuple[Array, Array]:
     batch, count, width = x.shape
     _, _, heads, part = keys.shape
     query = (x @ stream.query).reshape(batch, count, heads, part) * part**-0.5
+    mixed, attention = _mix(query, keys, values, mask)
+    return jax.nn.gelu(mixed.reshape(batch, count, width) @ stream.transform), attention
+
+
+@again
+def _mix(query, keys, values, mask) -> tuple[Array, Array]:
     scores = jnp.einsum("bthp,behp->bhte", query, keys).astype(jnp.float32)
     attention = jax.nn.softmax(jnp.where(mask[:, None, None], scores, _SHUT_OUT))
-    mixed = jnp.einsum("bhte,behp->bthp", attention.astype(values.dtype), values)
-    return jax.nn.gelu(mixed.reshape(batch, count, width) @ stream.transform), attention
+    return jnp.einsum("bhte,behp->bthp", attention.astype(values.dtype), values), attention
 
 
 def _scaled(states: Float[Array, "... width"]) -> Float[Array, "... width"]:

@@ -41,7 +41,7 @@ _AT_ONCE_ELSEWHERE = 100
 test and training share programs."""
 _KEPT = 256
 """Programs: of each task and size."""
-_NODES = (8, 16, 32, 64, 128, 256)
+_NODES = (8, 12, 16, 32, 64, 128, 256)
 _STEPS = 8
 _MORE_STEPS = 2
 """Times of cells are padded to 10, 18, 26, … steps: few lengths, and none so short that its loop is

@@ -9,7 +9,8 @@ With x [batch, token, width], each layer is (pre-norm, causal, rotary positions)
 where the second line is the hybrid's (`reading`). Gates start at zero, so a hybrid starts as its
 base Transformer, logit for logit. The graph never attends to the text. Weights of all layers are
 stacked along a first axis and layers are a scan, so that a deep tower compiles as fast as a shallow
-one. Weights are float32; on GPUs the work is done in bfloat16, but for norms, softmax and logits.
+one; for training on a GPU it is unrolled. Weights are float32; on GPUs the work is done in
+bfloat16, but for norms, softmax and logits.
 """
 
 import functools
@@ -23,11 +24,18 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.networks.config import ConfigError
 from algoscope.transnar.config import POSITIONS, TowerConfig, check_tower
-from algoscope.transnar.reading import Graph, Reader, Widths, memory_of, read
+from algoscope.transnar.reading import Graph, Reader, Widths, again, memory_of, read
 from algoscope.transnar.tokenizer import tokenizer
 
 _ROTARY_BASE = 10_000.0
 _EPSILON = 1e-6
+COMPILER_OPTIONS = {
+    "xla_gpu_enable_triton_gemm": False,
+    "xla_disable_hlo_passes": "triton-softmax-rewriter",
+}
+"""For programs of towers alone. cuBLAS is fast on matrices of their sizes, and to search for better
+products, and for what to fuse into a softmax, takes the most of the compiler's time. A reasoner's
+matrices have rows of 2, 3 or 129 numbers, for which cuBLAS may have no product."""
 
 
 class Layers(eqx.Module):
@@ -172,7 +180,28 @@ def through(
         return x, keep(seen)
 
     stages = (graph.nodes, graph.edges) if graph is not None and stepwise else None
-    return jax.lax.scan(one, tower.embedding[tokens], (tower.layers, tower.reader, stages))
+    x = embed(tower.embedding, tokens)
+    # What the backward pass needs then stays where it is.
+    unroll = tower.config.layers if fused and jax.default_backend() == "gpu" else 1
+    return jax.lax.scan(one, x, (tower.layers, tower.reader, stages), unroll=unroll)
+
+
+@jax.custom_vjp
+def embed(
+    embedding: Float[Array, "vocabulary width"], tokens: Int[Array, "batch token"]
+) -> Float[Array, "batch token width"]:
+    """embedding[tokens]. A third of all tokens may be the same one, so the gradient is a matrix
+    product: added up row by row, on a GPU, one token after the other would wait for its turn."""
+    return embedding[tokens]
+
+
+def _embed_backward(residuals, gradient: Float[Array, "batch token width"]):
+    embedding, tokens = residuals
+    is_token = jax.nn.one_hot(tokens, len(embedding), dtype=gradient.dtype)
+    return jnp.einsum("btv,btw->vw", is_token, gradient), None
+
+
+embed.defvjp(lambda embedding, tokens: (embedding[tokens], (embedding, tokens)), _embed_backward)
 
 
 @functools.cache
@@ -193,7 +222,7 @@ def layer(x, own: Layers, reader: Reader | None, memory, rotary, attend) -> tupl
     """One layer; `attend` mixes tokens, given the queries, keys and values of those at hand."""
     batch, count, width = x.shape
     parts = rotary[0].shape[-1] * 2
-    mixed = norm(x, own.attention_norm) @ own.query_key_value
+    mixed = _normed(x, own.attention_norm, own.query_key_value)
     query, key, value = jnp.split(mixed.reshape(batch, count, -1, parts), 3, axis=2)
     query, key = rotate(query, rotary), rotate(key, rotary)
     x += attend(query, key, value).reshape(batch, count, width) @ own.attention_out
@@ -201,8 +230,18 @@ def layer(x, own: Layers, reader: Reader | None, memory, rotary, attend) -> tupl
     if reader is not None and memory is not None:
         answer, nodes, edges = read(reader, norm(x, reader.norm), memory)
         x += answer
-    x += jax.nn.gelu(norm(x, own.mlp_norm) @ own.up) @ own.down
+    x += _activated(_normed(x, own.mlp_norm, own.up), own.down)
     return x, Seen(key, value, nodes, edges, x)
+
+
+@again
+def _normed(x: Array, scale: Array, weights: Array) -> Array:
+    return norm(x, scale) @ weights
+
+
+@again
+def _activated(x: Array, weights: Array) -> Array:
+    return jax.nn.gelu(x) @ weights
 
 
 def cast(tower: Tower) -> Tower:
