@@ -357,7 +357,7 @@ def _trajectory(
         # to compute, and nothing of theirs is marked to be kept.
         if steps <= _UNROLLED:
             unroll = steps
-        elif no_edges is None:
+        else:
             step = jax.checkpoint(step, policy=what_is_kept, prevent_cse=False)
     (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now, unroll=unroll)
 
