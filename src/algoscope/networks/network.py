@@ -353,8 +353,8 @@ def _trajectory(
     unroll = 1
     if jax.default_backend() == "gpu" and no_edges is None:
         # A short loop is no loop: what the backward pass needs stays where it is. In a long one, to
-        # put aside and fetch takes longer than to compute again. States of edges take the longest
-        # to compute, and nothing of theirs is marked to be kept.
+        # put aside and fetch takes longer than to compute again, but for processors with states of
+        # edges, which mark nothing to be kept.
         if steps <= _UNROLLED:
             unroll = steps
         else:

@@ -29,7 +29,7 @@ from algoscope.transnar.tokenizer import tokenizer
 
 _ROTARY_BASE = 10_000.0
 _EPSILON = 1e-6
-COMPILER_OPTIONS = {
+COMPILER_OPTIONS: dict[str, Any] = {
     "xla_gpu_enable_triton_gemm": False,
     "xla_disable_hlo_passes": "triton-softmax-rewriter",
 }
