@@ -351,11 +351,11 @@ def _trajectory(
     kept = jax.tree.map(jnp.zeros_like, _Moment(first, hidden, hidden, no_edges))
     carry = (hidden, first, kept)
     unroll = 1
-    if jax.default_backend() == "gpu" and no_edges is None:
+    if jax.default_backend() == "gpu":
         # A short loop is no loop: what the backward pass needs stays where it is. In a long one, to
-        # put aside and fetch takes longer than to compute again, but for processors with states of
-        # edges, which mark nothing to be kept.
-        if steps <= _UNROLLED:
+        # put aside and fetch takes longer than to compute again. With states of edges, a step is
+        # too much to compile again and again.
+        if steps <= _UNROLLED and no_edges is None:
             unroll = steps
         else:
             step = jax.checkpoint(step, policy=what_is_kept, prevent_cse=False)
