@@ -8,7 +8,7 @@ import pytest
 
 from algoscope import networks, tasks
 from algoscope.networks.kinds import KINDS
-from algoscope.networks.network import _encode, _process, _Weights
+from algoscope.networks.network import _process, _Weights
 from algoscope.networks.processors.base import Encoded
 
 BASE = networks.NetworkConfig(width=8, heads=2)
@@ -101,7 +101,7 @@ def test_processor_computes_the_equations(option):
             if f.stage != "output"
         }
         weights = _Weights.of(network)
-        encoded = _encode(weights, values, 6)
+        encoded = weights.encode(values, 6)
         hidden = random.normal(size=(6, config.width))
         processed = _process(weights, encoded, hidden)
         own = {

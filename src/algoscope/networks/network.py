@@ -12,7 +12,7 @@ The first hints are the true ones, as in dm-clrs.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -22,13 +22,12 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.decoders import Bank, Decoder, States, start_decoder
-from algoscope.networks.folding import Folding
-from algoscope.networks.kinds import KINDS, adds_edges, reads_at, rows_of, scalars_of, start_encoder
-from algoscope.networks.layers import for_backward, summed, what_is_kept
-from algoscope.networks.pairs import Factored, Rows
+from algoscope.networks.encoding import Encoding
+from algoscope.networks.kinds import KINDS, start_encoder
+from algoscope.networks.layers import for_backward, what_is_kept
 from algoscope.networks.processors import PROCESSORS, Encoded, Processed, Processor, check_processor
 from algoscope.recording import Recording
-from algoscope.tasks import Batch, Feature, Kind, Location, Stage, Task
+from algoscope.tasks import Batch, Feature, Kind, Stage, Task
 
 Values = dict[str, Array]
 DEFAULT_CONFIG = NetworkConfig()
@@ -214,11 +213,9 @@ def batch_arrays(network: Network, batch: Batch) -> BatchArrays:
 @jax.jit
 def _run(network: Network, arrays: BatchArrays, start: Start | None = None) -> Recording:
     trajectories = trajectories_of(network, arrays, start=start)
+    logits = trajectories.hints | trajectories.outputs
     decided = {
-        name: KINDS[feature.kind].decide(logits)
-        for feature, name, logits in _with_features(
-            network, trajectories.hints | trajectories.outputs
-        )
+        f.name: KINDS[f.kind].decide(logits[f.name]) for f in network.features if f.name in logits
     }
     return Recording(
         trajectories.attention,
@@ -226,12 +223,8 @@ def _run(network: Network, arrays: BatchArrays, start: Start | None = None) -> R
         {name: decided[name] for name in trajectories.hints},
         {name: decided[name] for name in trajectories.outputs},
         arrays.lengths,
-        trajectories.hints | trajectories.outputs,
+        logits,
     )
-
-
-def _with_features(network: Network, by_name: Mapping[str, Any]):
-    return [(f, f.name, by_name[f.name]) for f in network.features if f.name in by_name]
 
 
 def trajectories_of(
@@ -255,10 +248,7 @@ class _Weights(NamedTuple):
     """All that depends on the weights alone, done once for all steps."""
 
     network: Network
-    rows: dict[Location, Rows]
-    """Of all that the encoders read there."""
-    folding: Folding
-    """Of the encoders at nodes."""
+    encode: Encoding
     processors: list[Any]
     """What each round prepared."""
     hints: Bank
@@ -266,17 +256,18 @@ class _Weights(NamedTuple):
 
     @staticmethod
     def of(network: Network) -> "_Weights":
-        rows = {place: _rows(network, place) for place in (Location.EDGE, Location.GRAPH)}
-        edges, folding = rows[Location.EDGE], _folding(network)
-        prepared = [p.prepare(edges, rows[Location.GRAPH], folding) for p in network.rounds]
+        width, features = network.config.width, network.features
+        encode = Encoding.of(network.encoders, features, width, network.dtype)
+        edges = encode.edges
+        prepared = [p.prepare(edges, encode.graph, encode.nodes) for p in network.rounds]
         if network.rounds[-1].makes_edges:
-            edges = edges.beside(network.config.width)
+            edges = edges.beside(width)
         by_stage = (
             {f.name: network.decoders[f.name] for f in network.at(s) if f.name in network.decoders}
             for s in (Stage.HINT, Stage.OUTPUT)
         )
-        banks = (Bank.of(some, edges, folding) for some in by_stage)
-        return _Weights(network, rows, folding, prepared, *banks)
+        banks = (Bank.of(some, edges, encode.nodes) for some in by_stage)
+        return _Weights(network, encode, prepared, *banks)
 
 
 class _Moment(NamedTuple):
@@ -328,7 +319,7 @@ def _trajectory(
             values = jax.tree.map(
                 lambda true, own: jnp.where(force, true, own), as_values(truths), values
             )
-        encoded = _encode(weights, given | values, nodes)
+        encoded = weights.encode(given | values, nodes)
         processed = _process(weights, encoded, hidden)
         after = processed.hidden if keep is None else processed.hidden * keep
         moment = _Moment(values, hidden, after, processed.edges)
@@ -362,69 +353,8 @@ def _trajectory(
     (_, _, kept), (attention, hiddens, logits) = jax.lax.scan(step, carry, now, unroll=unroll)
 
     gumbel = jnp.zeros((nodes, nodes), network.dtype) if noise is None else noise.gumbel
-    states = states_of(_encode(weights, given | kept.hints, nodes), kept)
+    states = states_of(weights.encode(given | kept.hints, nodes), kept)
     return Trajectory(attention, hiddens, logits, weights.outputs(states, gumbel), states)
-
-
-def _rows(network: Network, location: Location) -> Rows:
-    """The rows of all that the encoders read at a location, in the order of `_scalars`."""
-    width, dtype = network.config.width, network.dtype
-    each = [
-        rows_of(network.encoders[f.name]) for f in _read_at(network, network.encoders, location)
-    ]
-    return Rows(
-        jnp.concatenate([jnp.zeros((0, width), dtype), *(rows for rows, _ in each)]),
-        sum((bias for _, bias in each), jnp.zeros(width, dtype)),
-    )
-
-
-def _folding(network: Network) -> Folding:
-    """Of the encoders at nodes; scalars are exact, choices and masks may be rounded."""
-    read = _read_at(network, network.encoders, Location.NODE)
-    kinds = [f.kind for f in read for _ in range(len(rows_of(network.encoders[f.name])[0]))]
-    exact = [k for k, kind in enumerate(kinds) if kind is Kind.SCALAR]
-    return Folding.of(_rows(network, Location.NODE), exact)
-
-
-def _read_at(network: Network, names: Mapping[str, Any], location: Location) -> list[Feature]:
-    """The features that are read at a location, inputs first."""
-    read = [f for f in network.features if f.name in names and reads_at(f) is location]
-    return sorted(read, key=lambda f: f.stage is not Stage.INPUT)
-
-
-def _encode(weights: _Weights, values: Values, nodes: int) -> Encoded:
-    """Sums the encoded features at nodes; keeps the factors of those at edges and of the graph."""
-    network, dtype = weights.network, weights.network.dtype
-    shapes = {Location.EDGE: (nodes, nodes), Location.GRAPH: ()}
-    encoded = {}
-    for location, shape in shapes.items():
-        read = _read_at(network, values, location)
-        scalars = [scalars_of(f, values[f.name]) for f in read]
-        fixed = sum(
-            s.shape[-1] for f, s in zip(read, scalars, strict=True) if f.stage is Stage.INPUT
-        )
-        encoded[location] = Factored(
-            jnp.concatenate([jnp.zeros((*shape, 0), dtype), *scalars], -1),
-            weights.rows[location],
-            fixed,
-        )
-    adjacency = jnp.eye(nodes, dtype=bool)
-    for feature, _, value in _with_features(network, values):
-        added = adds_edges(feature, value)
-        if added is not None:
-            adjacency |= added
-    # Positions have to arrive as they are, whatever the precision of the matrices that follow.
-    read = _read_at(network, values, Location.NODE)
-    rows, biases = zip(*(rows_of(network.encoders[f.name]) for f in read), strict=True)
-    scalars = [scalars_of(f, values[f.name]) for f in read]
-    x = summed(scalars, rows, biases)
-    return Encoded(
-        x,
-        weights.folding.read(x, scalars),
-        encoded[Location.EDGE],
-        encoded[Location.GRAPH],
-        adjacency,
-    )
 
 
 def _process(weights: _Weights, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
