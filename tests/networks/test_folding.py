@@ -20,7 +20,7 @@ def test_a_folded_network_has_the_same_loss_and_gradient(task, monkeypatch):
     arrays = batch_arrays(network, batch)
 
     def computed(folds: bool):
-        monkeypatch.setattr(folding, "folds", lambda: folds)
+        monkeypatch.setattr(folding, "folds", lambda _: folds)
         return jax.jit(jax.value_and_grad(lambda n: objective.loss(n, arrays)))(network)
 
     (plain, of_plain), (folded, of_folded) = computed(False), computed(True)
@@ -30,9 +30,11 @@ def test_a_folded_network_has_the_same_loss_and_gradient(task, monkeypatch):
 
 
 def test_exact_scalars_are_read_in_two_parts_that_a_gpu_does_not_round(monkeypatch):
-    monkeypatch.setattr(folding, "folds", lambda: True)
+    monkeypatch.setattr(folding, "folds", lambda _: True)
     scalars = jax.random.normal(jax.random.key(0), (5, 3))
-    folded = folding.Folding.of(Rows(jnp.ones((3, 8)), jnp.zeros(8)), exact=[0, 2])
+    folded = folding.Folding.of(
+        Rows(jnp.ones((3, 8)), jnp.zeros(8)), [0, 2], networks.NetworkConfig()
+    )
     read = folded.read(jnp.zeros((5, 8)), [scalars])
     assert read.shape == (5, 16)
     np.testing.assert_array_equal(read[:, 1], scalars[:, 1])
@@ -40,3 +42,11 @@ def test_exact_scalars_are_read_in_two_parts_that_a_gpu_does_not_round(monkeypat
     np.testing.assert_array_equal(coarse, jax.lax.reduce_precision(coarse, 8, 10))
     np.testing.assert_array_equal(coarse + off, scalars[:, [0, 2]])
     assert 0 < np.abs(off).max() < 2**-10 * np.abs(scalars).max()
+
+
+def test_networks_of_full_precision_are_not_folded(monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert folding.folds(networks.NetworkConfig())
+    assert not folding.folds(networks.NetworkConfig(matrix_precision="highest"))
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
+    assert not folding.folds(networks.NetworkConfig())

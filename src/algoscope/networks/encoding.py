@@ -10,6 +10,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from algoscope.networks.config import NetworkConfig
 from algoscope.networks.folding import Folding
 from algoscope.networks.kinds import adds_edges, reads_at, rows_of, scalars_of
 from algoscope.networks.layers import summed
@@ -30,8 +31,10 @@ class Encoding(eqx.Module):
 
     @staticmethod
     def of(
-        encoders: Mapping[str, Any], features: Sequence[Feature], width: int, dtype: Any
+        encoders: Mapping[str, Any], features: Sequence[Feature], config: NetworkConfig, dtype: Any
     ) -> "Encoding":
+        width = config.width
+
         def rows(location: Location) -> Rows:
             each = [rows_of(encoders[f.name]) for f in _read_at(features, encoders, location)]
             return Rows(
@@ -47,7 +50,7 @@ class Encoding(eqx.Module):
             encoders,
             rows(Location.EDGE),
             rows(Location.GRAPH),
-            Folding.of(rows(Location.NODE), exact),
+            Folding.of(rows(Location.NODE), exact, config),
             tuple(features),
         )
 

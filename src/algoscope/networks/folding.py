@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from algoscope.networks.config import NetworkConfig
 from algoscope.networks.layers import Linear
 from algoscope.networks.pairs import PairLayers, Rows
 
@@ -27,8 +28,10 @@ _EXPONENT, _MANTISSA = 8, 10
 """Bits of the numbers that a GPU multiplies."""
 
 
-def folds() -> bool:
-    return jax.default_backend() == "gpu"
+def folds(config: NetworkConfig) -> bool:
+    """Whether it pays. Networks of full precision, such as compiled ones, are to round as they were
+    verified."""
+    return jax.default_backend() == "gpu" and config.matrix_precision == "default"
 
 
 class Folding(eqx.Module):
@@ -38,8 +41,8 @@ class Folding(eqx.Module):
     """Which scalars have to arrive as they are, such as positions."""
 
     @staticmethod
-    def of(rows: Rows, exact: Sequence[int]) -> "Folding":
-        if not folds():
+    def of(rows: Rows, exact: Sequence[int], config: NetworkConfig) -> "Folding":
+        if not folds(config):
             return Folding(None, tuple(exact))
         all_rows = jnp.concatenate([rows.rows, *(rows.rows[k][None] for k in exact)])
         filled = jnp.pad(all_rows, ((0, -len(all_rows) % _FILLED_TO), (0, 0)))

@@ -256,12 +256,11 @@ class _Weights(NamedTuple):
 
     @staticmethod
     def of(network: Network) -> "_Weights":
-        width, features = network.config.width, network.features
-        encode = Encoding.of(network.encoders, features, width, network.dtype)
+        encode = Encoding.of(network.encoders, network.features, network.config, network.dtype)
         edges = encode.edges
         prepared = [p.prepare(edges, encode.graph, encode.nodes) for p in network.rounds]
         if network.rounds[-1].makes_edges:
-            edges = edges.beside(width)
+            edges = edges.beside(network.config.width)
         by_stage = (
             {f.name: network.decoders[f.name] for f in network.at(s) if f.name in network.decoders}
             for s in (Stage.HINT, Stage.OUTPUT)
