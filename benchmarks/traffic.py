@@ -24,7 +24,7 @@ from jax.experimental import topologies
 from jax.sharding import SingleDeviceSharding
 
 from algoscope import tasks, training
-from algoscope.training import learning, pool, stretches
+from algoscope.training import compiling, learning, pool
 from algoscope.training.starting import start_learners
 
 _H200 = """
@@ -77,7 +77,7 @@ def compiled(task: str, size: int, seeds: int) -> jax.stages.Compiled:
         lowered = jax.jit(of_all, donate_argnums=0).lower(
             learners, *own, of_shape(dtype=jnp.int32), batches
         )
-    return lowered.compile(stretches.OPTIONS["gpu"] | _WITHOUT_GPU)
+    return lowered.compile(compiling.OPTIONS | _WITHOUT_GPU)
 
 
 class Instruction(NamedTuple):

@@ -14,7 +14,12 @@ from algoscope.transnar import mechanism
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.cells import TEST, Order, draw, first, reread
 from algoscope.transnar.reasoner import View
-from algoscope.transnar.scores import pipeline_answers, scores_of, solver_answers
+from algoscope.transnar.scores import (
+    constant_answers,
+    pipeline_answers,
+    scores_of,
+    solver_answers,
+)
 from algoscope.transnar.tower import build, logits, positions_of
 
 
@@ -29,6 +34,18 @@ def test_the_reference_algorithm_reads_prompts_and_is_right(name):
 def test_right_outputs_of_a_reasoner_are_written_as_the_right_answers(name):
     cell = draw(Order(name, 5, 4, 1, TEST))
     assert reasoners.answers(cell, cell.outputs) == [example.answer for example in cell.examples()]
+
+
+def test_one_answer_for_all_problems_has_the_commonest_words():
+    cell = draw(Order("bfs", 5, 40, 1, TEST))
+    [answers] = constant_answers([cell])
+    assert len(answers) == 40
+    assert len(set(answers)) == 1
+    score = scores_of([cell], [answers])["bfs"][5]
+    assert (score.shape, score.parse) == (1, 1)
+    # Most nodes of so small a graph are not reached: the commonest pointer is to oneself.
+    itself = np.mean(cell.outputs["pi"] == np.arange(5))
+    assert score.clrs == pytest.approx(itself)
 
 
 def test_a_cell_is_drawn_from_its_seed_and_purpose():

@@ -201,8 +201,11 @@ def _fma(form: Form, a: Array, b: Array, c: Array) -> Array:
 
 def _above(form: Form, difference: Array) -> Array:
     """1 where it is positive, 0 where it is negative, 1/2 where it is 0."""
+
+    def plain(a: Array, b: Array, c: Array) -> Array:
+        return jnp.clip(a * b + c, 0.0, 1.0)
+
     big, half = (jnp.full_like(difference, number) for number in (2.0**100, 0.5))
-    plain = lambda a, b, c: jnp.clip(a * b + c, 0.0, 1.0)  # noqa: E731
     return _instruction(form, "fma.rn.sat.f32", plain, difference, big, half)
 
 

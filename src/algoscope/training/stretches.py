@@ -8,7 +8,6 @@ as long as all of them together, and the device would copy the learners from one
 import dataclasses
 import functools
 import os
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
+from algoscope.training.compiling import program_for
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import (
     Learner,
@@ -32,12 +32,6 @@ from algoscope.training.pool import Generation, Problems, TaskPlan
 _COMPILED_AT_ONCE = 16
 _KEPT = 64
 """Programs, for further runs of the same shapes."""
-OPTIONS: dict[str, dict[str, str | bool]] = {
-    "gpu": {"xla_disable_hlo_passes": "triton-softmax-rewriter"}
-}
-"""Of the compiler. With that pass, choosing what to fuse takes nine tenths of all compile time, and
-the program is no faster."""
-_lowering = threading.Lock()
 
 
 class Material(NamedTuple):
@@ -183,7 +177,4 @@ def _compiled(one: Callable, mesh: Mesh, at_once: int, structure: Any, leaves: t
         )
 
     shapes = jax.tree.unflatten(structure, leaves)
-    # One at a time: in turns, none would be done and begin to compile before all are.
-    with _lowering:
-        lowered = jax.jit(of_all, donate_argnums=0).lower(*shapes)
-    return lowered.compile(OPTIONS.get(jax.default_backend()))
+    return program_for(jax.jit(of_all, donate_argnums=0), *shapes)

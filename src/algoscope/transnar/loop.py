@@ -26,6 +26,7 @@ from algoscope.runs import Run, RunError, checkpoints, folder
 from algoscope.runs.files import read_arrays, write_arrays
 from algoscope.tasks.errors import unknown_name
 from algoscope.training import Stopped
+from algoscope.training.compiling import program_for
 from algoscope.training.model import Model
 from algoscope.training.pacing import asked_to_stop
 from algoscope.transnar import reasoner as reasoners
@@ -298,8 +299,9 @@ def _compiled(
         bucket = pool[shape]
         batch = min(config.batch, bucket.samples)
         chosen = jax.ShapeDtypeStruct((batch,), jnp.int32)
-        lowered = advance.lower(program_of(config, shape), learner, bucket, chosen, key)
-        return lowered.compile(None if config.trains_reasoner else COMPILER_OPTIONS)
+        options = {} if config.trains_reasoner else COMPILER_OPTIONS
+        program = program_of(config, shape)
+        return program_for(advance, program, learner, bucket, chosen, key, **options)
 
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         return dict(zip(pool, executor.map(compiled, pool), strict=True))

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import os
 import pathlib
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -28,6 +27,7 @@ from algoscope.networks.network import BatchArrays, trajectories_of
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch, Kind, Stage, text
 from algoscope.tasks.transforms import with_predecessors_as_inputs
+from algoscope.training.compiling import program_for
 from algoscope.training.learning import expand
 from algoscope.training.model import Model, model_of, start_model
 from algoscope.training.pool import Problems, compact
@@ -47,9 +47,6 @@ _MORE_STEPS = 2
 """Times of cells are padded to 10, 18, 26, … steps: few lengths, and none so short that its loop is
 unrolled, which takes long to compile."""
 _MASKED = -1
-_TRACING = threading.Lock()
-"""Python does one thing at a time: traced one after the other, the first programs compile while the
-next are traced."""
 
 
 class Thought(NamedTuple):
@@ -179,9 +176,7 @@ def _program(structure: Any, leaves: tuple, time: int, stages: int | None) -> Ca
     network, problems = jax.tree.unflatten(structure, leaves)
     inputs = jax.ShapeDtypeStruct((), bool)
     states = functools.partial(_states, time=time, stages=stages)
-    with _TRACING:
-        lowered = jax.jit(states).lower(network, problems, inputs)
-    return lowered.compile()
+    return program_for(jax.jit(states), network, problems, inputs)
 
 
 def _at_once(cell: Cell) -> int:

@@ -23,19 +23,17 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.networks.config import ConfigError
+from algoscope.training.compiling import OPTIONS
 from algoscope.transnar.config import POSITIONS, TowerConfig, check_tower
 from algoscope.transnar.reading import Graph, Reader, Widths, again, memory_of, read
 from algoscope.transnar.tokenizer import tokenizer
 
 _ROTARY_BASE = 10_000.0
 _EPSILON = 1e-6
-COMPILER_OPTIONS: dict[str, Any] = {
-    "xla_gpu_enable_triton_gemm": False,
-    "xla_disable_hlo_passes": "triton-softmax-rewriter",
-}
+COMPILER_OPTIONS: dict[str, Any] = OPTIONS | {"xla_gpu_enable_triton_gemm": False}
 """For programs of towers alone. cuBLAS is fast on matrices of their sizes, and to search for better
-products, and for what to fuse into a softmax, takes the most of the compiler's time. A reasoner's
-matrices have rows of 2, 3 or 129 numbers, for which cuBLAS may have no product."""
+products takes long. A reasoner's matrices have rows of 2, 3 or 129 numbers, for which cuBLAS may
+have no product."""
 
 
 class Layers(eqx.Module):
