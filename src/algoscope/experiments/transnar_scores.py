@@ -84,7 +84,7 @@ def study_of(preset: str) -> "Study":
         TransnarConfig(
             TASKS,
             samples=4_000,
-            steps=3_000,
+            steps=6_000,
             tower=TowerConfig(reads="final"),
         ),
         seeds=(0, 1),
