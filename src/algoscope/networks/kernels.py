@@ -261,38 +261,47 @@ def _backward_kernel(
     of_senders = [senders[half, :] + offsets[1, :][None] for half in halves]
     of_rows = [rows[k, :] for k in channels]
     weighed = [of_rows[k] * of_weight for k in live]
+    last = receivers.shape[0] - 1
 
-    def of_receiver(i, sums):
-        by_receivers, by_senders, by_rows, by_weight = sums
-        receiver = (receivers[i, :] + of_receivers)[None]
-        of_both, by_both = [], []
-        for half, rest, by_sender in zip(halves, of_senders, by_senders, strict=True):
-            incoming = gradient[i, half][:, None]
-            of_scalars = [scalars[i, half, k][:, None] for k in channels]
+    def load(i):
+        of_halves = [
+            (gradient[i, half], [scalars[i, half, k] for k in channels]) for half in halves
+        ]
+        return receivers[i, :], of_halves
+
+    def of_receiver(i, carry):
+        (by_receivers, by_senders, by_rows, by_weight), (receiver, of_halves) = carry
+        # Memory answers while this receiver is worked on: so many registers leave few other warps
+        # to turn to.
+        ahead = load(jnp.minimum(i + 1, last))
+        receiver = (receiver + of_receivers)[None]
+        to_receiver, by_both = jnp.zeros_like(of_senders[0]), []
+        for half, rest, by_sender, loaded in zip(
+            halves, of_senders, by_senders, of_halves, strict=True
+        ):
+            incoming, of_scalars = loaded[0][:, None], [one[:, None] for one in loaded[1]]
             for k in channels:
                 rest = _fma(form, of_scalars[k], of_rows[k][None], rest)
             value, slope = _joined(form, receiver, rest)
-            to_rest = incoming * slope
             # The slopes of a maximum add up to 1, those of a sum are the same.
-            of_both.append(incoming - to_rest if form.join == "maximum" else to_rest)
-            by_both.append(by_sender + to_rest)
+            other = 1 - slope if form.join == "maximum" else slope
+            to_receiver = _fma(form, incoming, other, to_receiver)
+            by_both.append(_fma(form, incoming, slope, by_sender))
             for row, to_scalar in zip(weighed, to_scalars, strict=True):
-                to_scalar[i, half] = incoming[:, 0] * jnp.sum(slope * row[None], -1)
-            by_rows = tuple(
-                _fma(form, slope, incoming * of_scalars[k], by_rows[k]) for k in channels
-            )
+                to_scalar[i, half] = loaded[0] * jnp.sum(slope * row[None], -1)
+            by_rows = [_fma(form, slope, incoming * of_scalars[k], by_rows[k]) for k in channels]
             by_weight = _fma(form, incoming, value, by_weight)
-        to_receiver = of_weight * jnp.sum(of_both[0] + of_both[1], 0)
+        to_receiver = of_weight * jnp.sum(to_receiver, 0)
         if one_block:
             to_nodes[0][i, 0, :] = to_receiver
         else:
             to_nodes[0][i, :] = to_receiver
-        return by_receivers + to_receiver, tuple(by_both), by_rows, by_weight
+        return (by_receivers + to_receiver, by_both, by_rows, by_weight), ahead
 
     # Sums over senders wait for the end: within the loop, threads would have to meet for each.
     zero = jnp.zeros_like(of_senders[0])
-    sums = (jnp.zeros_like(of_receivers), (zero, zero), tuple(zero for _ in channels), zero)
-    sums = jax.lax.fori_loop(0, receivers.shape[0], of_receiver, sums)
+    sums = (jnp.zeros_like(of_receivers), [zero, zero], [zero for _ in channels], zero)
+    sums, _ = jax.lax.fori_loop(0, last + 1, of_receiver, (sums, load(0)))
     by_receivers, by_senders, by_rows, by_weight = sums
     by_senders = [of_weight[None] * of_half for of_half in by_senders]
     for half, of_half in zip(halves, by_senders, strict=True):
