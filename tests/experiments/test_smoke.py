@@ -167,11 +167,13 @@ def test_the_commands_print_the_same_rows(made, tmp_path, monkeypatch, capsys):
 
 def test_transnar_has_a_row_for_each_rival(made):
     result, _ = made("transnar-scores")
-    table, of_tasks = result.tables
+    table, of_tasks, of_answers, ablated = result.tables
     rows = ["base", "hybrid", *study.RIVALS.values()]
     assert [row[0] for row in table.rows] == rows
     assert set(table.rows[rows.index("reference algorithm")][1:]) == {"1.000"}
     assert len(of_tasks.rows) >= 1
+    assert [row[0] for row in of_answers.rows] == rows
+    assert ablated.rows[0][0] == "as it is"
     (claim,) = result.claims
     assert "gain" in claim.found
     assert claim.holds, "a hybrid learns more from the same problems, even from so few"

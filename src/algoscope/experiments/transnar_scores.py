@@ -2,12 +2,18 @@
 
 The paper prints no numbers. It says that the hybrid gains more than 20 points out of distribution
 in several classes of algorithms, and nothing on searching and on the maximum subarray.
+
+    python -m algoscope.experiments.transnar_scores results/transnar/full.json
+
+prints all tables from what a study wrote, and trains nothing.
 """
 
+import argparse
+import json
 import pathlib
 from typing import TYPE_CHECKING, Any
 
-from algoscope.experiments.experiment import Claim, Experiment, Result, Say
+from algoscope.experiments.experiment import PRESETS, Claim, Experiment, Result, Say
 
 if TYPE_CHECKING:
     from algoscope.transnar.study import Study
@@ -100,11 +106,15 @@ def study_of(preset: str) -> "Study":
 
 def reproduce(preset: str, out: pathlib.Path, say: Say) -> Result:
     from algoscope.transnar.study import run_study
-    from algoscope.transnar.tables import table, task_table
 
-    results = run_study(study_of(preset), out, say)
-    tables = (table(results), task_table(results))
-    return Result(tables, (_gain(preset, results),), results)
+    return result_of(preset, run_study(study_of(preset), out, say))
+
+
+def result_of(preset: str, results: dict[str, Any]) -> Result:
+    """What a finished study says."""
+    from algoscope.transnar.tables import all_tables
+
+    return Result(tuple(all_tables(results)), (_gain(preset, results),), results)
 
 
 def _gain(preset: str, results: dict[str, Any]) -> Claim:
@@ -136,7 +146,21 @@ EXPERIMENT = Experiment(
     "Bounsi et al. 2024 (arXiv 2406.09308), figures 3 to 5",
     {
         "smoke": "two tasks, n up to 6, two towers of up to 0.4 M weights; minutes on two cores",
-        "full": "14 tasks, n up to 14, eight towers of 12 and 19 M weights; one H200",
+        "full": "14 tasks, n up to 14, eight towers of 12 and 19 M weights; 19 minutes on one H200",
     },
     reproduce,
 )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=pathlib.Path)
+    parser.add_argument("--preset", choices=PRESETS, default="full")
+    given = parser.parse_args()
+    result = result_of(given.preset, json.loads(given.results.read_text()))
+    print("\n\n".join(table.markdown() for table in result.tables))
+    print("\n" + "\n".join(f"- {claim}" for claim in result.claims))
+
+
+if __name__ == "__main__":
+    main()

@@ -23,6 +23,11 @@ class Table(NamedTuple):
         )
         return "\n".join([self.title, *texts])
 
+    def markdown(self) -> str:
+        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
+        texts = ("| " + " | ".join(line) + " |" for line in lines)
+        return "\n".join([f"**{self.title}**", "", *texts])
+
 
 def trace_table(batch: Batch, sample: int = 0, labels: Sequence[Hashable] | None = None) -> Table:
     """What the reference algorithm did on one sample of the batch, and its outputs in the title."""

@@ -1,5 +1,6 @@
 """Tables of a study's results, and what is kept of the way to them."""
 
+import enum
 import pathlib
 import statistics
 from collections.abc import Sequence
@@ -7,9 +8,29 @@ from typing import Any
 
 import numpy as np
 
+from algoscope import tasks
 from algoscope.runs.files import read_arrays
+from algoscope.tasks import Kind, Location, Stage
 from algoscope.tasks.table import Table
-from algoscope.transnar.scores import Scores, averaged, from_json, mean_clrs
+from algoscope.transnar.scores import Score, Scores, averaged, from_json, mean_clrs
+
+
+class Length(enum.StrEnum):
+    """How long answers are: where they grow with n, most scores say whether a tower can count."""
+
+    SHORT = "one or two numbers"
+    PER_NODE = "a number for each node"
+    OTHER = "decimals or a matrix"
+
+
+def length_of_answers(task: str) -> Length:
+    outputs = tasks.get(task).at(Stage.OUTPUT)
+    if all(f.kind is Kind.MASK_ONE for f in outputs):
+        return Length.SHORT
+    per_node = all(
+        f.location is Location.NODE and f.kind in (Kind.MASK, Kind.POINTER) for f in outputs
+    )
+    return Length.PER_NODE if per_node else Length.OTHER
 
 
 def table(results: dict[str, Any]) -> Table:
@@ -36,19 +57,114 @@ def table(results: dict[str, Any]) -> Table:
     )
 
 
-def task_table(results: dict[str, Any]) -> Table:
-    """CLRS scores by task, means over the unseen sizes."""
-    rows = results["rows"]
+def task_table(results: dict[str, Any], names: Sequence[str] | None = None) -> Table:
+    """CLRS scores by task, means over the unseen sizes; of all rows, or of these."""
+    rows = {name: results["rows"][name] for name in names or results["rows"]}
     columns = [averaged([from_json(s) for s in given]) for given in rows.values()]
     sizes = results["unseen_sizes"]
     return Table(
-        f"CLRS score by task, mean over n = {', '.join(map(str, sizes))}",
+        f"CLRS score by task, mean over {_written(sizes)}",
         ["task", *rows],
         [
             [task, *(f"{statistics.fmean([c[task][s].clrs for s in sizes]):.3f}" for c in columns)]
             for task in columns[0]
         ],
     )
+
+
+def answer_tables(results: dict[str, Any]) -> list[Table]:
+    """For answers of each length: shape, CLRS and CLRS where the shape is right."""
+    groups = _seen_and_unseen(results)
+    fields = ("shape", "CLRS", "where the shape is right")
+    columns = [f"{field}, {_written(sizes)}" for sizes in groups for field in fields]
+    made = []
+    for length, names in _by_length(results).items():
+        rows = []
+        for row, given in results["rows"].items():
+            each = [from_json(scores) for scores in given]
+            chosen = [[s[task][n] for s in each for task in names for n in g] for g in groups]
+            rows.append([row, *(cell for scores in chosen for cell in _about_shape(scores))])
+        made.append(Table(f"answers of {length} ({', '.join(names)})", ["", *columns], rows))
+    return made
+
+
+def _seen_and_unseen(results: dict[str, Any]) -> list[list[int]]:
+    unseen = results["unseen_sizes"]
+    seen = [size for size in results["test_sizes"] if size not in unseen]
+    return [sizes for sizes in (seen, unseen) if sizes]
+
+
+def _written(sizes: Sequence[int]) -> str:
+    return f"n = {', '.join(map(str, sizes))}"
+
+
+def _by_length(results: dict[str, Any]) -> dict[Length, list[str]]:
+    names = list(next(iter(results["rows"].values()))[0])
+    by = {length: [n for n in names if length_of_answers(n) is length] for length in Length}
+    return {length: of_length for length, of_length in by.items() if of_length}
+
+
+def _about_shape(scores: Sequence[Score]) -> list[str]:
+    """Mean shape and CLRS scores, and the latter of answers of the right shape alone (all others
+    have none), with its standard error."""
+    shape, clrs, squares = (
+        statistics.fmean(values)
+        for values in (
+            [score.shape for score in scores],
+            [score.clrs for score in scores],
+            [score.clrs_error**2 * (score.problems - 1) + score.clrs**2 for score in scores],
+        )
+    )
+    means = [f"{shape:.3f}", f"{clrs:.3f}"]
+    right = shape * sum(score.problems for score in scores)
+    if right < 2:
+        return [*means, "–"]
+    variance = max(0.0, squares / shape - (clrs / shape) ** 2)
+    return [*means, f"{clrs / shape:.3f} ± {(variance / (right - 1)) ** 0.5:.3f}"]
+
+
+def ablation_table(results: dict[str, Any]) -> Table:
+    """CLRS scores of the first hybrid with parts of its reading taken away."""
+    lengths = _by_length(results)
+    whole = {"as it is": results["rows"]["hybrid"][0]} | results["mechanism"]["ablations"]
+    rows = []
+    for name, given in whole.items():
+        scores = from_json(given)
+        means = [
+            mean_clrs({task: scores[task] for task in names}, results["test_sizes"])
+            for names in (list(scores), *lengths.values())
+        ]
+        rows.append([name, *(f"{mean:.3f}" for mean in means)])
+    return Table(
+        "mean CLRS score of the first hybrid over all sizes, with parts of its reading taken away, "
+        "by what answers are",
+        ["", "all", *lengths],
+        rows,
+    )
+
+
+def curve_table(results: dict[str, Any]) -> Table:
+    """Mean CLRS scores on the way."""
+    groups = _seen_and_unseen(results)
+    steps = list(next(iter(results["curves"].values())))
+
+    def mean(found: dict[str, Any], sizes: Sequence[int]) -> str:
+        return f"{statistics.fmean([found['by_size'][str(size)]['clrs'] for size in sizes]):.3f}"
+
+    return Table(
+        "mean CLRS score on the way, by step and size",
+        ["", *(f"{int(step):,}, {_written(sizes)}" for sizes in groups for step in steps)],
+        [
+            [name, *(mean(curve[step], sizes) for sizes in groups for step in steps)]
+            for name, curve in results["curves"].items()
+        ],
+    )
+
+
+def all_tables(results: dict[str, Any]) -> list[Table]:
+    """All that a finished study has to show."""
+    made = [table(results), task_table(results), *answer_tables(results), ablation_table(results)]
+    return [*made, curve_table(results)] if any(results["curves"].values()) else made
 
 
 def summary(scores: Scores, unseen_sizes: Sequence[int]) -> dict[str, Any]:

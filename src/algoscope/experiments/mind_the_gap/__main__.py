@@ -22,7 +22,7 @@ def main() -> None:
     if not found:
         raise SystemExit(f"{folder}: got no ensemble, needed a folder of `algoscope reproduce`")
     every, said = summary(found)
-    print("\n\n".join(markdown(table) for table in every))
+    print("\n\n".join(table.markdown() for table in every))
     print("\n" + "\n".join(f"- {claim}" for claim in said))
 
 
@@ -70,11 +70,6 @@ def ensembles(found: dict[str, Solutions]) -> Table:
         )
     columns = ["ensemble", "N", "steps", "learning rate", "minutes of training", "of measuring"]
     return Table("Ensembles", [*columns, "device", "commit"], rows)
-
-
-def markdown(table: Table) -> str:
-    lines = [table.columns, ["---"] * len(table.columns), *table.rows]
-    return "\n".join([f"**{table.title}**", "", *("| " + " | ".join(row) + " |" for row in lines)])
 
 
 if __name__ == "__main__":
