@@ -301,7 +301,14 @@ def _backward_kernel(
     # Sums over senders wait for the end: within the loop, threads would have to meet for each.
     zero = jnp.zeros_like(of_senders[0])
     sums = (jnp.zeros_like(of_receivers), [zero, zero], [zero for _ in channels], zero)
-    sums, _ = jax.lax.fori_loop(0, last + 1, of_receiver, (sums, load(0)))
+    # Two in a turn: what one has loaded for the other stays in its registers.
+    carry = jax.lax.fori_loop(
+        0,
+        (last + 1) // 2,
+        lambda turn, carry: of_receiver(2 * turn + 1, of_receiver(2 * turn, carry)),
+        (sums, load(0)),
+    )
+    sums, _ = of_receiver(last, carry) if last % 2 == 0 else carry
     by_receivers, by_senders, by_rows, by_weight = sums
     by_senders = [of_weight[None] * of_half for of_half in by_senders]
     for half, of_half in zip(halves, by_senders, strict=True):
