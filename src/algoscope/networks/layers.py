@@ -106,6 +106,22 @@ def _summed_jvp(primals, tangents):
     return summed(*primals), product(djoint, rows) + product(joint, drows) + sum(dbiases)
 
 
+@jax.custom_jvp
+def _moments(x: Float[Array, "... width"]) -> tuple[Float[Array, "... 1"], Float[Array, "... 1"]]:
+    """m = mean(x) and r = 1 / sqrt(var(x) + 1e-5)"""
+    variance = jnp.var(x, -1, keepdims=True)
+    return x.mean(-1, keepdims=True), jax.lax.rsqrt(variance + _EPSILON)
+
+
+@_moments.defjvp
+def _moments_jvp(primals, tangents):
+    """dr = -r³ mean((x - m) dx), where var(x) through m would be one more pass over x."""
+    (x,), (dx,) = primals, tangents
+    mean, inverse = for_backward(_moments(x))
+    dinverse = -(inverse**3) * ((x - mean) * dx).mean(-1, keepdims=True)
+    return (mean, inverse), (dx.mean(-1, keepdims=True), dinverse)
+
+
 class LayerNorm(eqx.Module):
     """y = scale (x - mean(x)) / sqrt(var(x) + 1e-5) + offset, over the last axis"""
 
@@ -113,9 +129,8 @@ class LayerNorm(eqx.Module):
     offset: Float[Array, " width"]
 
     def __call__(self, x: Float[Array, "... width"]) -> Float[Array, "... width"]:
-        mean = x.mean(-1, keepdims=True)
-        variance = jnp.var(x, -1, keepdims=True)
-        return self.scale * jax.lax.rsqrt(variance + _EPSILON) * (x - mean) + self.offset
+        mean, inverse = _moments(x)
+        return self.scale * inverse * (x - mean) + self.offset
 
     @staticmethod
     def start(width: int) -> "LayerNorm":
