@@ -327,6 +327,10 @@ def _trajectory(
             encoded.graph,
         )
 
+    def plus(kept, new, when):
+        # A sum, not a choice: its derivative leaves what comes from later steps as it is.
+        return jax.tree.map(lambda k, one: k + jnp.where(when, one, 0), kept, new)
+
     def step(carry, now):
         hidden, values, kept = carry
         index, truths, keep, force = now
@@ -341,8 +345,13 @@ def _trajectory(
         logits = for_backward(weights.hints(states_of(encoded, moment)))
         if reads_hints:
             values = {name: rules[name].feed_back(logits[name], hard) for name in logits}
-        # A sum, not a choice: its derivative leaves what comes from later steps as it is.
-        kept = jax.tree.map(lambda k, new: k + jnp.where(index == last, new, 0), kept, moment)
+        kept = _Moment(
+            plus(kept.hints, moment.hints, index == last),
+            # The same states as `before` of the last step, which would have to be read again.
+            plus(kept.before, after, index == last - 1),
+            plus(kept.after, after, index == last),
+            plus(kept.new_edges, processed.edges, index == last),
+        )
         return (after, values, kept), (processed.attention, after.nodes, logits)
 
     first = as_values({name: truth[0] for name, truth in read.items()})
@@ -356,6 +365,7 @@ def _trajectory(
     keep, force = (None, None) if noise is None else (noise.keep, noise.force)
     now = (jnp.arange(steps), {name: truth[:steps] for name, truth in read.items()}, keep, force)
     kept = jax.tree.map(jnp.zeros_like, _Moment(first, hidden, hidden, no_edges))
+    kept = kept._replace(before=plus(kept.before, hidden, last == 0))
     carry = (hidden, first, kept)
     unroll = 1
     if jax.default_backend() == "gpu":
