@@ -1,6 +1,5 @@
 """The two layers that everything is made of, with the shapes and starting values of dm-clrs."""
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -81,29 +80,18 @@ class SideBySide(eqx.Module):
         return y
 
 
-@jax.custom_jvp
 def summed(
     x: Sequence[Float[Array, "... inputs"]],
     weights: Sequence[Float[Array, "inputs outputs"]],
     biases: Sequence[Float[Array, " outputs"]],
 ) -> Float[Array, "... outputs"]:
     """y = sum_f x_f W_f + b_f in full precision, one term after the other: as one product, large
-    and small terms would round each other off. Derivatives are one product."""
+    and small terms would round each other off."""
     total = jnp.zeros((*x[0].shape[:-1], biases[0].shape[0]), biases[0].dtype)
     for x_f, weight, bias in zip(x, weights, biases, strict=True):
         # Not as a product of matrices: what reads this may then compute it again.
         total += sum(x_f[..., k : k + 1] * weight[k] for k in range(len(weight))) + bias
     return total
-
-
-@summed.defjvp
-def _summed_jvp(primals, tangents):
-    x, weights, _ = primals
-    dx, dweights, dbiases = tangents
-    joint, djoint = (jnp.concatenate(each, -1) for each in (x, dx))
-    rows, drows = (jnp.concatenate(each) for each in (weights, dweights))
-    product = functools.partial(jnp.matmul, precision="highest")
-    return summed(*primals), product(djoint, rows) + product(joint, drows) + sum(dbiases)
 
 
 @jax.custom_jvp
