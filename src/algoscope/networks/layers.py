@@ -1,6 +1,5 @@
 """The two layers that everything is made of, with the shapes and starting values of dm-clrs."""
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -81,14 +80,13 @@ class SideBySide(eqx.Module):
         return y
 
 
-@jax.custom_jvp
 def summed(
     x: Sequence[Float[Array, "... inputs"]],
     weights: Sequence[Float[Array, "inputs outputs"]],
     biases: Sequence[Float[Array, " outputs"]],
 ) -> Float[Array, "... outputs"]:
     """y = sum_f x_f W_f + b_f in full precision, one term after the other: as one product, large
-    and small terms would round each other off. Derivatives are one product."""
+    and small terms would round each other off."""
     total = jnp.zeros((*x[0].shape[:-1], biases[0].shape[0]), biases[0].dtype)
     for x_f, weight, bias in zip(x, weights, biases, strict=True):
         # Not as a product of matrices: what reads this may then compute it again.
@@ -96,14 +94,20 @@ def summed(
     return total
 
 
-@summed.defjvp
-def _summed_jvp(primals, tangents):
-    x, weights, _ = primals
-    dx, dweights, dbiases = tangents
-    joint, djoint = (jnp.concatenate(each, -1) for each in (x, dx))
-    rows, drows = (jnp.concatenate(each) for each in (weights, dweights))
-    product = functools.partial(jnp.matmul, precision="highest")
-    return summed(*primals), product(djoint, rows) + product(joint, drows) + sum(dbiases)
+@jax.custom_jvp
+def _moments(x: Float[Array, "... width"]) -> tuple[Float[Array, "... 1"], Float[Array, "... 1"]]:
+    """m = mean(x) and r = 1 / sqrt(var(x) + 1e-5)"""
+    variance = jnp.var(x, -1, keepdims=True)
+    return x.mean(-1, keepdims=True), jax.lax.rsqrt(variance + _EPSILON)
+
+
+@_moments.defjvp
+def _moments_jvp(primals, tangents):
+    """dr = -r³ mean((x - m) dx), where var(x) through m would be one more pass over x."""
+    (x,), (dx,) = primals, tangents
+    mean, inverse = for_backward(_moments(x))
+    dinverse = -(inverse**3) * ((x - mean) * dx).mean(-1, keepdims=True)
+    return (mean, inverse), (dx.mean(-1, keepdims=True), dinverse)
 
 
 class LayerNorm(eqx.Module):
@@ -113,9 +117,8 @@ class LayerNorm(eqx.Module):
     offset: Float[Array, " width"]
 
     def __call__(self, x: Float[Array, "... width"]) -> Float[Array, "... width"]:
-        mean = x.mean(-1, keepdims=True)
-        variance = jnp.var(x, -1, keepdims=True)
-        return self.scale * jax.lax.rsqrt(variance + _EPSILON) * (x - mean) + self.offset
+        mean, inverse = _moments(x)
+        return self.scale * inverse * (x - mean) + self.offset
 
     @staticmethod
     def start(width: int) -> "LayerNorm":

@@ -269,12 +269,24 @@ class _Weights(NamedTuple):
         return _Weights(network, encode, prepared, *banks)
 
 
+class _Hidden(NamedTuple):
+    """Hidden states, and what two steps read of them."""
+
+    nodes: Float[Array, "n width"]
+    highest: Float[Array, " width"]
+    """Over nodes."""
+
+    @staticmethod
+    def of(nodes: Float[Array, "n width"]) -> "_Hidden":
+        return _Hidden(nodes, nodes.max(0))
+
+
 class _Moment(NamedTuple):
     """All that decoders need to know of a step."""
 
     hints: Values
-    before: Float[Array, "n width"]
-    after: Float[Array, "n width"]
+    before: _Hidden
+    after: _Hidden
     new_edges: Float[Array, "n n width"] | None
 
 
@@ -306,10 +318,18 @@ def _trajectory(
         edges = encoded.edges
         if moment.new_edges is not None:
             edges = edges.beside(moment.new_edges)
-        parts = (encoded.nodes, moment.before, moment.after)
-        highest = jnp.concatenate([part.max(0) for part in parts])
-        read = jnp.concatenate([encoded.read, *parts[1:]], -1)
-        return States(jnp.concatenate(parts, -1), read, highest, edges, encoded.graph)
+        before, after = moment.before, moment.after
+        return States(
+            jnp.concatenate([encoded.nodes, before.nodes, after.nodes], -1),
+            jnp.concatenate([encoded.read, before.nodes, after.nodes], -1),
+            jnp.concatenate([encoded.nodes.max(0), before.highest, after.highest]),
+            edges,
+            encoded.graph,
+        )
+
+    def plus(kept, new, when):
+        # A sum, not a choice: its derivative leaves what comes from later steps as it is.
+        return jax.tree.map(lambda k, one: k + jnp.where(when, one, 0), kept, new)
 
     def step(carry, now):
         hidden, values, kept = carry
@@ -319,26 +339,33 @@ def _trajectory(
                 lambda true, own: jnp.where(force, true, own), as_values(truths), values
             )
         encoded = weights.encode(given | values, nodes)
-        processed = _process(weights, encoded, hidden)
-        after = processed.hidden if keep is None else processed.hidden * keep
+        processed = _process(weights, encoded, hidden.nodes)
+        after = _Hidden.of(processed.hidden if keep is None else processed.hidden * keep)
         moment = _Moment(values, hidden, after, processed.edges)
         logits = for_backward(weights.hints(states_of(encoded, moment)))
         if reads_hints:
             values = {name: rules[name].feed_back(logits[name], hard) for name in logits}
-        # A sum, not a choice: its derivative leaves what comes from later steps as it is.
-        kept = jax.tree.map(lambda k, new: k + jnp.where(index == last, new, 0), kept, moment)
-        return (after, values, kept), (processed.attention, after, logits)
+        kept = _Moment(
+            plus(kept.hints, moment.hints, index == last),
+            # The same states as `before` of the last step, which would have to be read again.
+            plus(kept.before, after, index == last - 1),
+            plus(kept.after, after, index == last),
+            plus(kept.new_edges, processed.edges, index == last),
+        )
+        return (after, values, kept), (processed.attention, after.nodes, logits)
 
     first = as_values({name: truth[0] for name, truth in read.items()})
     hidden = jnp.zeros((nodes, network.config.width), network.dtype)
     if start is not None:
         hidden, first = start
+    hidden = _Hidden.of(hidden)
     no_edges = None
     if network.rounds[-1].makes_edges:
         no_edges = jnp.zeros((nodes, nodes, network.config.width), network.dtype)
     keep, force = (None, None) if noise is None else (noise.keep, noise.force)
     now = (jnp.arange(steps), {name: truth[:steps] for name, truth in read.items()}, keep, force)
     kept = jax.tree.map(jnp.zeros_like, _Moment(first, hidden, hidden, no_edges))
+    kept = kept._replace(before=plus(kept.before, hidden, last == 0))
     carry = (hidden, first, kept)
     unroll = 1
     if jax.default_backend() == "gpu":

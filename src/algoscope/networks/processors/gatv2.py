@@ -37,8 +37,10 @@ def masked_softmax(logits: Float[Array, "heads n n"], encoded: Encoded, config: 
 
 class Prepared(NamedTuple):
     pairs: PairLayers
-    value: Linear
+    value: Float[Array, "inputs values"]
     skip: Linear
+    bias: Float[Array, " width"]
+    """Of s_i; with the activation on the sum, it is in that of the skip."""
     graph: Rows
     """After W_graph."""
 
@@ -82,7 +84,10 @@ class GATv2(Processor):
         weight = jax.scipy.linalg.block_diag(*self.head.weight.T[..., None])
         pairs = PairLayers.of(self.receiver, self.sender, edges.through(self.edge), weight)
         value, skip = nodes.layer(self.value), nodes.layer(self.skip)
-        return Prepared(nodes.pairs(pairs), value, skip, graph.through(self.graph))
+        bias = self._combined(value.bias.reshape(self.config.heads, -1))
+        if self.config.activation == "sum":
+            skip = Linear(skip.weight, skip.bias + bias)
+        return Prepared(nodes.pairs(pairs), value.weight, skip, bias, graph.through(self.graph))
 
     def __call__(
         self, encoded: Encoded, hidden: Float[Array, "n width"], prepared: Prepared
@@ -93,9 +98,9 @@ class GATv2(Processor):
         heads = self.config.heads
         # As a product of matrices: einsum gives its transpose, and XLA would then lay out every
         # array of nodes that way on a GPU.
-        values = jnp.moveaxis((z @ prepared.value.weight).reshape(len(z), heads, -1), 1, 0)
-        # Attention sums up to 1, so a bias of the values is one of what is selected.
-        selected = jnp.moveaxis(attention @ values, 0, 1) + prepared.value.bias.reshape(heads, -1)
+        values = jnp.moveaxis((z @ prepared.value).reshape(len(z), heads, -1), 1, 0)
+        # Without the bias of the values: attention sums up to 1, so it is one of what is selected.
+        selected = jnp.moveaxis(attention @ values, 0, 1)
         if self.information is not None:
             edges = encoded.edges
             scalars = jnp.einsum("hij,ijk->ihk", attention, edges.scalars)
@@ -103,17 +108,21 @@ class GATv2(Processor):
             constant = (edges.rows.bias @ self.information).reshape(heads, -1)
             rows = rows.reshape(len(rows), heads, -1)
             selected += jnp.einsum("ihk,khv->ihv", scalars, rows) + constant
-        if self.config.head_combination == "concatenate":
-            selected = selected.reshape(len(z), -1)
-        else:
-            selected = selected.sum(1)
+        selected = self._combined(selected)
         if self.config.activation == "sum":
-            hidden = jax.nn.relu(for_backward(selected + prepared.skip(z)))
+            # The bias apart, so that a GPU gives the sum as one product added to another.
+            total = for_backward(selected + z @ prepared.skip.weight)
+            hidden = jax.nn.relu(total + prepared.skip.bias)
         else:
-            hidden = selected + jax.nn.relu(prepared.skip(z))
+            hidden = selected + prepared.bias + jax.nn.relu(prepared.skip(z))
         if self.norm is not None:
             hidden = self.norm(hidden)
         return Processed(hidden, attention, None)
+
+    def _combined(self, heads: Float[Array, "... heads values"]) -> Float[Array, "... width"]:
+        if self.config.head_combination == "concatenate":
+            return heads.reshape(*heads.shape[:-2], -1)
+        return heads.sum(-2)
 
     def _logits(self, z, encoded: Encoded, prepared: Prepared) -> Float[Array, "heads n n"]:
         pairs, edges = prepared.pairs, encoded.edges
