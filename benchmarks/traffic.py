@@ -27,7 +27,7 @@ from algoscope import tasks, training
 from algoscope.training import compiling, learning, pool
 from algoscope.training.starting import start_learners
 
-_H200 = """
+H200 = """
 gpu_device_info {
   threads_per_block_limit: 1024 threads_per_warp: 32 threads_per_core_limit: 2048
   shared_memory_per_block: 49152 shared_memory_per_block_optin: 232448
@@ -52,7 +52,7 @@ _VIEWS = {"bitcast", "reshape"}
 
 def compiled(task: str, size: int, seeds: int) -> jax.stages.Compiled:
     topology = topologies.get_topology_desc(
-        "h200", platform="cuda", target_config=_H200, topology="1x1x1"
+        "h200", platform="cuda", target_config=H200, topology="1x1x1"
     )
     on_gpu = SingleDeviceSharding(topology.devices[0])
     problems = tasks.sample(task, size, 32, seed=1)
