@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope.transnar.config import TowerConfig, TransnarConfig
-from algoscope.transnar.learning import Weights, advance, program_of, start_learner
+from algoscope.transnar.learning import Weights, compiled, start_learner
 from algoscope.transnar.pool import Bucket, Shape
 from algoscope.transnar.reading import Graph, Widths
 from algoscope.transnar.tokenizer import tokenizer
@@ -95,7 +95,7 @@ def main() -> None:
     chosen = jnp.arange(samples, dtype=jnp.int32)
     key = jax.random.key(1)
     begun = time.perf_counter()
-    step = advance.lower(program_of(config, shape), learner, bucket, chosen, key).compile()
+    step = compiled(config, shape, learner, bucket, key)
     learner, loss = step(learner, bucket, chosen, key)
     loss.block_until_ready()
     compiling = time.perf_counter() - begun

@@ -7,6 +7,7 @@ much as a short one. Adam, with the gradient cut to a global norm, a warm-up and
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -14,13 +15,22 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.networks.weights import leaf_name
+from algoscope.training.compiling import program_for
 from algoscope.training.model import Model
 from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.pool import Bucket, Shape, take
 from algoscope.transnar.reading import Graph
 from algoscope.transnar.reasoner import states_in
 from algoscope.transnar.tokenizer import PAD
-from algoscope.transnar.tower import Tower, cast, compute_dtype, hidden, positions_of, unembed
+from algoscope.transnar.tower import (
+    COMPILER_OPTIONS,
+    Tower,
+    cast,
+    compute_dtype,
+    hidden,
+    positions_of,
+    unembed,
+)
 
 _DECAY, _SQUARE_DECAY, _EPSILON = 0.9, 0.99, 1e-8
 """Adam's constants."""
@@ -55,7 +65,16 @@ class Program:
     trains_reasoner: tuple[str, ...]
 
 
-def program_of(config: TransnarConfig, shape: Shape) -> Program:
+def compiled(
+    config: TransnarConfig, shape: Shape, learner: Learner, bucket: Bucket, key: PRNGKeyArray
+) -> Callable[..., tuple[Learner, Float[Array, ""]]]:
+    """The step of a training on the problems of a bucket: `advance` without its first argument."""
+    chosen = jax.ShapeDtypeStruct((min(config.batch, bucket.samples),), jnp.int32)
+    options = {} if config.trains_reasoner else COMPILER_OPTIONS
+    return program_for(advance, _program_of(config, shape), learner, bucket, chosen, key, **options)
+
+
+def _program_of(config: TransnarConfig, shape: Shape) -> Program:
     return Program(
         shape,
         config.steps,

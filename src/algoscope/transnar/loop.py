@@ -26,13 +26,12 @@ from algoscope.runs import Run, RunError, checkpoints, folder
 from algoscope.runs.files import read_arrays, write_arrays
 from algoscope.tasks.errors import unknown_name
 from algoscope.training import Stopped
-from algoscope.training.compiling import program_for
 from algoscope.training.model import Model
 from algoscope.training.pacing import asked_to_stop
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.cells import Cell, draw_all
 from algoscope.transnar.config import TransnarConfig, check, config_from_json
-from algoscope.transnar.learning import Learner, Weights, advance, program_of, start_learner
+from algoscope.transnar.learning import Learner, Weights, compiled, start_learner
 from algoscope.transnar.pool import (
     Bucket,
     Shape,
@@ -43,7 +42,7 @@ from algoscope.transnar.pool import (
     training_orders,
 )
 from algoscope.transnar.reasoner import View
-from algoscope.transnar.tower import COMPILER_OPTIONS, Tower, build
+from algoscope.transnar.tower import Tower, build
 
 KIND = "transnar"
 CHECKPOINT_SECONDS = 60.0
@@ -254,7 +253,7 @@ def _train(
     batches = order_of({shape: b.samples for shape, b in pool.items()}, config.batch, config.seed)
     for _ in range(step):
         next(batches)
-    programs = _compiled(config, pool, learner, key)
+    programs = _programs(config, pool, learner, key)
     saved = reported = time.monotonic()
     with asked_to_stop() as asked:
         while step < config.steps:
@@ -290,21 +289,16 @@ def _with(losses: np.ndarray, recent: list) -> np.ndarray:
     return np.concatenate([losses, np.asarray(jax.device_get(recent), np.float32)])
 
 
-def _compiled(
+def _programs(
     config: TransnarConfig, pool: Pool, learner: Learner, key: PRNGKeyArray
 ) -> dict[Shape, Callable]:
     """The step for each shape; threads compile side by side."""
 
-    def compiled(shape: Shape) -> Callable:
-        bucket = pool[shape]
-        batch = min(config.batch, bucket.samples)
-        chosen = jax.ShapeDtypeStruct((batch,), jnp.int32)
-        options = {} if config.trains_reasoner else COMPILER_OPTIONS
-        program = program_of(config, shape)
-        return program_for(advance, program, learner, bucket, chosen, key, **options)
+    def of(shape: Shape) -> Callable:
+        return compiled(config, shape, learner, pool[shape], key)
 
     with ThreadPoolExecutor(os.cpu_count()) as executor:
-        return dict(zip(pool, executor.map(compiled, pool), strict=True))
+        return dict(zip(pool, executor.map(of, pool), strict=True))
 
 
 def _named(tree: Any) -> dict[str, np.ndarray]:
