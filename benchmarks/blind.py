@@ -10,7 +10,7 @@ from algoscope.programs.library import (
     minimum,
     priority_first,
 )
-from algoscope.programs.reading import rewritten
+from algoscope.programs.parser import rewritten
 
 _BFS_IN_ROUNDS = rewritten(
     "bfs_in_rounds",

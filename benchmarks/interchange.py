@@ -13,14 +13,14 @@ import sys
 import numpy as np
 
 from algoscope import networks, programs, runs
+from algoscope.measures.changed_problems import problems_of, traced
 from algoscope.measures.evidence import record
 from algoscope.measures.examination import examination
 from algoscope.measures.interchange import Run, interchange, partners
-from algoscope.measures.problems import problems_of, traced
 from algoscope.measures.references import reference_class
 from algoscope.networks import Network
 from algoscope.programs.compiler import compile_program
-from algoscope.programs.reading import rewritten
+from algoscope.programs.parser import rewritten
 
 PREFETCHING = rewritten(
     "bfs_prefetching",

@@ -24,8 +24,8 @@ from jax.experimental import topologies
 from jax.sharding import SingleDeviceSharding
 
 from algoscope import tasks, training
-from algoscope.training import compiling, learning, pool
-from algoscope.training.starting import start_learners
+from algoscope.training import compile_cache, learning, pool
+from algoscope.training.initial_weights import start_learners
 
 H200 = """
 gpu_device_info {
@@ -77,7 +77,7 @@ def compiled(task: str, size: int, seeds: int) -> jax.stages.Compiled:
         lowered = jax.jit(of_all, donate_argnums=0).lower(
             learners, *own, of_shape(dtype=jnp.int32), batches
         )
-    return lowered.compile(compiling.OPTIONS | _WITHOUT_GPU)
+    return lowered.compile(compile_cache.OPTIONS | _WITHOUT_GPU)
 
 
 class Instruction(NamedTuple):

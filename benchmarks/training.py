@@ -34,9 +34,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope import networks, tasks, training
-from algoscope.training import loop, pool, stretches
+from algoscope.training import device_steps, loop, pool
+from algoscope.training.initial_weights import start_learners
 from algoscope.training.placement import choose_placement
-from algoscope.training.starting import start_learners
 
 
 class Case(NamedTuple):
@@ -74,9 +74,9 @@ def ours(case: Case, seeds: int, steps: int) -> Side:
     schedule = pool.Schedule(np.zeros(1 + steps, np.int32), np.zeros((seeds, 1 + steps), np.int32))
     generation = pool.Generation(plans, ((one,),), (schedule,))
     validation = jax.tree.map(jnp.asarray, arrays)
-    material = stretches.Material(generation, ((one,),), (validation,), 0)
+    material = device_steps.Material(generation, ((one,),), (validation,), 0)
     groups = loop.groups_of(config, placement, start_learners(config, plans, None))
-    taker = stretches.Stretches(config, plans, placement)
+    taker = device_steps.Stretches(config, plans, placement)
     drawn = time.perf_counter()
     taker.compile(material, groups[0])
     compiled = time.perf_counter() - drawn

@@ -21,9 +21,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope.transnar.config import TowerConfig, TransnarConfig
+from algoscope.transnar.cross_attention import Graph, Widths
 from algoscope.transnar.learning import Weights, compiled, start_learner
 from algoscope.transnar.pool import Bucket, Shape
-from algoscope.transnar.reading import Graph, Widths
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower import build, compute_dtype
 

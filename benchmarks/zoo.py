@@ -32,9 +32,9 @@ import jax
 import numpy as np
 
 from algoscope import networks, programs
+from algoscope.measures.changed_problems import part
 from algoscope.measures.evidence import Evidence, gather
 from algoscope.measures.examination import examination
-from algoscope.measures.problems import part
 from algoscope.measures.verdict import (
     FAILS,
     RUNS,

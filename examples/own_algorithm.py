@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from algoscope import tasks
-from algoscope.programs.reading import parse
+from algoscope.programs.parser import parse
 from algoscope.programs.verification import verify
 
 way_out = parse("way_out", "bfs", """

@@ -3,7 +3,7 @@
 import numpy as np
 
 from algoscope import markup
-from algoscope.tasks.table import Table
+from algoscope.table import Table
 
 
 def test_whatever_comes_in_is_escaped():

@@ -35,7 +35,7 @@ class Tasks:
 
     def run(self) -> None:
         from algoscope import tasks
-        from algoscope.tasks.table import Table
+        from algoscope.table import Table
 
         rows = [tasks.get(name) for name in tasks.names()]
         if self.json:
@@ -79,7 +79,7 @@ class Sample:
 
     def run(self) -> None:
         from algoscope import tasks
-        from algoscope.tasks.table import trace_table
+        from algoscope.tasks.trace_table import trace_table
 
         if self.json and self.out:
             raise ValueError("--json and --out: got both, needed at most one of them")
@@ -114,8 +114,8 @@ class Programs:
     def run(self) -> None:
         from algoscope import programs
         from algoscope.programs.printed import TASKS, printed
-        from algoscope.programs.tables import limits
-        from algoscope.tasks.table import Table
+        from algoscope.programs.verification_tables import limits
+        from algoscope.table import Table
 
         as_printed = {name: printed(name, self.size).certificate for name in TASKS}
         described = {name: _describe_program(name) for name in programs.names()}
@@ -162,7 +162,7 @@ class Compile:
         from algoscope import networks, programs
         from algoscope.programs.compiler import compile_program
         from algoscope.programs.printed import printed
-        from algoscope.programs.tables import limits
+        from algoscope.programs.verification_tables import limits
 
         if self.out.suffix != ".safetensors":
             raise ValueError(f"--out: got {self.out}, needed a name that ends in .safetensors")
@@ -223,8 +223,8 @@ class Verify:
 
     def _run_compiled(self) -> None:
         from algoscope import programs
-        from algoscope.programs.tables import verdict, verification_table
         from algoscope.programs.verification import verify
+        from algoscope.programs.verification_tables import verdict, verification_table
 
         program = programs.get(self.name)
         result = verify(program, self._batch(program.task), self.width)
@@ -238,8 +238,8 @@ class Verify:
 
     def _run_printed(self) -> None:
         from algoscope.programs.printed import printed, without_loops
-        from algoscope.programs.tables import limits, printed_table
         from algoscope.programs.verification import compare_with_reference
+        from algoscope.programs.verification_tables import limits, printed_table
 
         network, certificate = printed(self.name, self.size)
         batch = self._batch(self.name)
@@ -275,7 +275,7 @@ class Draw:
     def run(self) -> None:
         from algoscope import programs
         from algoscope.programs import panels, printed
-        from algoscope.programs.drawing import draw
+        from algoscope.programs.weight_pictures import draw
 
         if not self.out.is_dir():
             raise ValueError(f"--out: got {self.out}, needed a folder that exists")

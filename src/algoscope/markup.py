@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from algoscope.tasks.table import Table
+from algoscope.table import Table
 
 _NUMBER = re.compile(r"[-−+]?[\d.,]+(e[-+]?\d+)?( ?%)?")
 _NOTHING = ("", "–")

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from algoscope import markup
-from algoscope.tasks.table import Table
+from algoscope.table import Table
 
 Array = jax.Array | np.ndarray
 _MOST_MAPS = 8

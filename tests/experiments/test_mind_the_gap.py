@@ -10,12 +10,12 @@ import pytest
 
 from algoscope import experiments, networks, runs, tasks, training
 from algoscope.experiments.mind_the_gap import claims, figures, paper, presets, tables
-from algoscope.experiments.mind_the_gap.measuring import problems
+from algoscope.experiments.mind_the_gap.measure_seeds import problems
 from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions, found_in, solve
+from algoscope.measures.attention_match import internal_gap
 from algoscope.measures.evidence import record
-from algoscope.measures.external import external_faithfulness
-from algoscope.measures.internal import internal_gap
 from algoscope.measures.references import reference_class, unsettled
+from algoscope.measures.trace_match import external_faithfulness
 
 PLAN = Plan(
     training.TrainingConfig(

@@ -6,8 +6,8 @@ import pathlib
 import pytest
 
 from algoscope.experiments import transnar_scores
-from algoscope.tasks.table import Table
-from algoscope.transnar import tables
+from algoscope.table import Table
+from algoscope.transnar import study_tables
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -41,17 +41,17 @@ def test_results_are_of_the_full_preset(results):
 def test_the_page_shows_the_tables_of_the_results(results, page):
     shown = ["base", "hybrid", "hybrid, untrained reasoner", "one answer for all problems"]
     shown += ["reasoner alone", "text to graph to reasoner"]
-    assert _shows(page, tables.table(results))
-    assert _shows(page, tables.task_table(results, shown))
-    assert _shows(page, tables.answer_tables(results)[1])
-    assert _shows(page, tables.ablation_table(results))
+    assert _shows(page, study_tables.table(results))
+    assert _shows(page, study_tables.task_table(results, shown))
+    assert _shows(page, study_tables.answer_tables(results)[1])
+    assert _shows(page, study_tables.ablation_table(results))
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/transnar.md", "docs/findings.md"])
 def test_every_page_has_the_numbers_of_the_table(results, name):
     text = (ROOT / name).read_text()
-    unseen = {row[0]: row[4].split(" ")[0] for row in tables.table(results).rows}
-    short = {row[0]: row[5] for row in tables.answer_tables(results)[0].rows}
+    unseen = {row[0]: row[4].split(" ")[0] for row in study_tables.table(results).rows}
+    short = {row[0]: row[5] for row in study_tables.answer_tables(results)[0].rows}
     for row in ("base", "hybrid", "one answer for all problems"):
         assert unseen[row] in text
     for row in ("hybrid", "hybrid, untrained reasoner", "one answer for all problems"):
@@ -59,7 +59,7 @@ def test_every_page_has_the_numbers_of_the_table(results, name):
 
 
 def test_answers_are_told_apart_by_their_length(results):
-    short, per_node, other = tables.answer_tables(results)
+    short, per_node, other = study_tables.answer_tables(results)
     assert "quickselect" in short.title
     assert "naive_string_matcher" in short.title
     assert "mst_prim" in per_node.title
@@ -71,5 +71,5 @@ def test_the_command_prints_what_a_study_wrote(monkeypatch, capsys, results):
     monkeypatch.setattr("sys.argv", ["transnar_scores", str(path)])
     transnar_scores.main()
     said = capsys.readouterr().out
-    assert all(table.markdown() in said for table in tables.all_tables(results))
+    assert all(table.markdown() in said for table in study_tables.all_tables(results))
     assert "holds: the hybrid has the higher mean CLRS score at n = 10, 14" in said

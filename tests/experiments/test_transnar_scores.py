@@ -8,7 +8,7 @@ import pytest
 
 from algoscope import cli, experiments, networks, tasks, training
 from algoscope.experiments import transnar_scores
-from algoscope.transnar import study, tables
+from algoscope.transnar import study, study_tables
 from algoscope.transnar.config import TowerConfig, TransnarConfig
 
 
@@ -77,7 +77,7 @@ def test_a_study_makes_the_table_and_is_made_once(miniature, tmp_path, monkeypat
     assert not so_far["complete"]
     assert "base" in so_far["rows"]
     assert "hybrid" not in so_far["rows"]
-    assert tables.table(so_far).rows
+    assert study_tables.table(so_far).rows
     said = []
     results = study.run_study(miniature, out, said.append)
     assert results["complete"]
@@ -86,11 +86,11 @@ def test_a_study_makes_the_table_and_is_made_once(miniature, tmp_path, monkeypat
     assert set(results["curves"]) == {"base-0", "hybrid-0", *study.CONTROLS}
     assert all(set(curve) == {"1"} for curve in results["curves"].values())
     assert list(results["rows"]) == list(study.ROWS)
-    table = tables.table(results)
+    table = study_tables.table(results)
     assert [row[0] for row in table.rows] == list(study.ROWS)
     solver = table.rows[study.ROWS.index("reference algorithm")]
     assert solver[1:] == ["1.000"] * 5
-    assert len(tables.task_table(results).rows) == 1
+    assert len(study_tables.task_table(results).rows) == 1
     assert set(results["mechanism"]["ablations"]) == {
         "gates shut",
         "without nodes",

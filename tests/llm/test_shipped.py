@@ -42,7 +42,7 @@ def test_it_is_right_on_unseen_mazes_for_either_truth(studies):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_its_search_is_named(studies, seed):
     verdict = studies[seed].verdict
-    assert str(verdict) == "runs backward search", verdict.evidence
+    assert str(verdict) == "runs backward search", verdict.conditions
 
 
 def test_what_was_taught_is_inside(shipped):

@@ -4,37 +4,37 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from algoscope.llm import nulls
+from algoscope import statistics
 from algoscope.llm.attention import mixed_effects
 from algoscope.llm.representation import debiased_cka, layer_cka
 
 
 def test_proportions_have_wilsons_interval():
-    found = nulls.proportion([True] * 17 + [False] * 3)
+    found = statistics.proportion([True] * 17 + [False] * 3)
     reference = stats.binomtest(17, 20).proportion_ci(method="wilson")
     assert found.value == 0.85
     assert found.low == pytest.approx(reference.low, abs=1e-3)
     assert found.high == pytest.approx(reference.high, abs=1e-3)
-    assert nulls.proportion([]).low == 0
+    assert statistics.proportion([]).low == 0
 
 
 def test_holm_is_holm():
-    assert np.allclose(nulls.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    assert np.allclose(statistics.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
 
 
 def test_bootstrap_covers_the_mean_about_95_times_in_100():
     rng = np.random.default_rng(0)
     inside = 0
     for seed in range(200):
-        found = nulls.bootstrap(rng.normal(size=40), seed, draws=500)
+        found = statistics.bootstrap(rng.normal(size=40), seed, draws=500)
         inside += found.low <= 0 <= found.high
     assert 180 <= inside <= 198
-    assert np.isinf(nulls.bootstrap(np.array([1.0])).low)
+    assert np.isinf(statistics.bootstrap(np.array([1.0])).low)
 
 
 def test_p_values_count_the_value_itself():
-    assert nulls.p_value(1.0, np.zeros(99)) == 0.01
-    assert nulls.p_value(-1.0, np.zeros(99)) == 1.0
+    assert statistics.p_value(1.0, np.zeros(99)) == 0.01
+    assert statistics.p_value(-1.0, np.zeros(99)) == 1.0
 
 
 def test_mixed_effects_equal_generalised_least_squares_at_the_best_restricted_likelihood():

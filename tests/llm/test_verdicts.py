@@ -34,7 +34,7 @@ def test_subjects_of_known_mechanism_get_the_right_word(word, seed):
     found = _study(subject(scripted(search, layers, seed=seed), search), seed)
     assert str(found.verdict) == word
     if found.verdict.word == "runs":
-        assert all(condition.met for condition in found.verdict.evidence)
+        assert all(condition.met for condition in found.verdict.conditions)
         assert found.standings[0].match.score.low > 0.9
 
 
@@ -83,7 +83,7 @@ def test_causal_tests_are_made_only_where_there_is_something_to_explain():
     assert constant.behaviour.worst.value == 0
     forced = _study(subject(scripted("bfs"), "bfs"), 0, causal_tests=False)
     assert str(forced.verdict) == "undecided"
-    assert forced.verdict.evidence[-1].text == "causal tests were made"
+    assert forced.verdict.conditions[-1].text == "causal tests were made"
 
 
 def test_the_same_seed_gives_the_same_study():

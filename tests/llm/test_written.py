@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from algoscope.llm.chain_of_thought import judge, read_steps, right, score_steps, study_written
 from algoscope.llm.hypotheses import by_name, trace
 from algoscope.llm.prompts import navigation
-from algoscope.llm.written import judge, read_steps, right, score_steps, study_written
 
 PATHS = navigation(24, form="rooms", question="path", depths=(2, 3), seed=1)
 

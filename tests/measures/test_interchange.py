@@ -7,7 +7,7 @@ from algoscope import networks, programs, tasks
 from algoscope.measures.interchange import Run, interchange, partners
 from algoscope.measures.references import reference
 from algoscope.programs.compiler import compile_program
-from algoscope.programs.exchanging import hints_that_show, interpret_from
+from algoscope.programs.exchange import hints_that_show, interpret_from
 from algoscope.programs.interpreter import interpret
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from measures.conftest import interpreted
 
-from algoscope.measures.internal import compare_rows
+from algoscope.measures.attention_match import compare_rows
 from algoscope.measures.nulls import (
     any_head_agreement,
     neighbours,

@@ -9,9 +9,9 @@ import pytest
 
 from algoscope import networks, programs, tasks
 from algoscope.measures import counterfactual
+from algoscope.measures.changed_problems import joined, part
 from algoscope.measures.nulls import untrained
 from algoscope.measures.probes import mean_score, probe_scores
-from algoscope.measures.problems import joined, part
 from algoscope.programs.compiler import compile_program
 
 STEPS = 250

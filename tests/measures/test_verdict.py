@@ -16,7 +16,7 @@ from algoscope.measures.evidence import gather
 from algoscope.measures.examination import examination
 from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide
 from algoscope.programs.interpreter import interpret
-from algoscope.programs.reading import rewritten
+from algoscope.programs.parser import rewritten
 
 RIGHT = {"small": 1.0, "large": 1.0}
 PERFECT = dict.fromkeys(THRESHOLDS, 1.0)

@@ -16,7 +16,7 @@ from algoscope.networks import dm_clrs
 from algoscope.programs.compiler import CompileError, compile_program
 from algoscope.programs.interpreter import interpret
 from algoscope.programs.language import GraphProgram
-from algoscope.programs.reading import parse
+from algoscope.programs.parser import parse
 from algoscope.programs.rounding import certain
 from algoscope.recording import Recording
 from algoscope.tasks import Batch

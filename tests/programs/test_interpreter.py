@@ -8,7 +8,7 @@ from programs.comparing import EXACT, LIBRARY, WRONG, from_reference, valid_step
 
 from algoscope import programs, tasks
 from algoscope.programs.interpreter import PromiseError, interpret
-from algoscope.programs.reading import parse
+from algoscope.programs.parser import parse
 
 
 @pytest.mark.parametrize("program", EXACT, ids=lambda program: program.name)

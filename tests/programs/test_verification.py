@@ -7,8 +7,8 @@ import pytest
 
 from algoscope import programs, tasks
 from algoscope.programs import verification
+from algoscope.programs.parser import parse
 from algoscope.programs.positions import with_random_positions
-from algoscope.programs.reading import parse
 from algoscope.programs.verification import verify
 
 HIGHEST_PARENT = """

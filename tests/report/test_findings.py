@@ -10,7 +10,7 @@ import pytest
 
 from algoscope import networks, runs, tasks, training
 from algoscope.measures.verdict import PLACES, THRESHOLDS
-from algoscope.report import explorer, findings, frame, page, wording
+from algoscope.report import explorer, findings, html, page, wording
 from algoscope.report.findings import kept
 from algoscope.runs import RunError, folder
 
@@ -82,8 +82,8 @@ def test_networks_that_say_nothing_can_be_looked_at(found, visit, tmp_path):
     data = explorer.data(found.shown._replace(recordings=recordings), found.words)
     assert data["variables"] == []
     box = '<div class="explorer" data-from="explored"></div>'
-    made = frame.page(
-        "", [frame.Section("s", "", box)], scripts=("explorer.js",), data={"explored": data}
+    made = html.page(
+        "", [html.Section("s", "", box)], scripts=("explorer.js",), data={"explored": data}
     )
     (tmp_path / "page.html").write_text(made)
     shown, troubles = visit((tmp_path / "page.html").as_uri())

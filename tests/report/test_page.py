@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from algoscope import cli
-from algoscope.report import explorer, frame, verdicts
-from algoscope.report.frame import Section
+from algoscope.report import explorer, html, verdicts
+from algoscope.report.html import Section
 
 
 def test_the_demo_ends_with_the_verdicts_and_the_page(demo, found, page_path):
@@ -198,7 +198,7 @@ def test_several_runs_share_a_page(visit, demo, found, tmp_path, monkeypatch, ca
 
 def test_embedded_data_cannot_end_its_element(visit, tmp_path):
     text = "</script><script>window.owned = 1</script>"
-    made = frame.page(text, [Section("s", text, frame.escape(text))], data={"d": {"t": text}})
+    made = html.page(text, [Section("s", text, html.escape(text))], data={"d": {"t": text}})
     (tmp_path / "page.html").write_text(made)
     shown, troubles = visit((tmp_path / "page.html").as_uri())
     assert shown.evaluate("window.owned === undefined")

@@ -10,9 +10,9 @@ from small import CONFIG, changed
 from algoscope import networks, tasks
 from algoscope.networks.network import batch_arrays
 from algoscope.training import learning, pool
+from algoscope.training.initial_weights import start_learners
 from algoscope.training.model import PROCESSOR
 from algoscope.training.placement import choose_placement
-from algoscope.training.starting import start_learners
 
 
 def vectors(*seeds: int) -> dict[str, jax.Array]:

@@ -18,10 +18,10 @@ from algoscope.networks import ConfigError, NetworkConfig, WeightsError
 from algoscope.programs.compiler import compile_program
 from algoscope.runs import RunError
 from algoscope.training.evaluation import evaluate, problems_for_test
+from algoscope.training.initial_weights import start_learners
 from algoscope.training.learning import layout_of
 from algoscope.training.placement import choose_placement
 from algoscope.training.pool import make_plans
-from algoscope.training.starting import start_learners
 
 ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
 STEPS = 300

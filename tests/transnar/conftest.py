@@ -8,8 +8,8 @@ from tiny_towers import TOWER
 from algoscope import networks, tasks
 from algoscope.training.model import start_model
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.cells import TEST, Order, draw
 from algoscope.transnar.pool import graph_of
+from algoscope.transnar.text_dataset import TEST, Order, draw
 from algoscope.transnar.tower import build
 
 

@@ -12,7 +12,6 @@ from algoscope import tasks
 from algoscope.recording import Recording
 from algoscope.transnar import mechanism
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.cells import TEST, Order, draw, first, reread
 from algoscope.transnar.reasoner import View
 from algoscope.transnar.scores import (
     constant_answers,
@@ -20,6 +19,7 @@ from algoscope.transnar.scores import (
     scores_of,
     solver_answers,
 )
+from algoscope.transnar.text_dataset import TEST, Order, draw, first, reread
 from algoscope.transnar.tower import build, logits, positions_of
 
 

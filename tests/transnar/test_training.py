@@ -15,9 +15,9 @@ from algoscope.networks import ConfigError
 from algoscope.runs import RunError
 from algoscope.transnar import loop
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.cells import draw_all
 from algoscope.transnar.pool import Shape, make_buckets, order_of, training_orders
 from algoscope.transnar.scores import as_json, from_json
+from algoscope.transnar.text_dataset import draw_all
 from algoscope.verbs.transnar import TrainTower
 
 BASE = dataclasses.replace(CONFIG, tower=dataclasses.replace(TOWER, reads="nothing"))

@@ -11,8 +11,8 @@ computes is imported when it runs.
 import functools
 import importlib
 
+from algoscope.errors import unknown_name
 from algoscope.experiments.experiment import Claim, Experiment, Result
-from algoscope.tasks.errors import unknown_name
 
 __all__ = ["Claim", "Experiment", "Result", "get", "names"]
 

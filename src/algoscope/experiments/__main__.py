@@ -16,7 +16,7 @@ from typing import Any
 
 from algoscope import experiments
 from algoscope.experiments.experiment import PRESETS
-from algoscope.runs.files import write_bytes
+from algoscope.files import write_bytes
 
 
 def main() -> None:

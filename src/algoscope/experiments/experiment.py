@@ -5,8 +5,8 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
-from algoscope.tasks.errors import unknown_name
-from algoscope.tasks.table import Table
+from algoscope.errors import unknown_name
+from algoscope.table import Table
 
 PRESETS = ("smoke", "full")
 Say = Callable[[str], None]

@@ -112,7 +112,7 @@ def reproduce(preset: str, out: pathlib.Path, say: Say) -> Result:
 
 def result_of(preset: str, results: dict[str, Any]) -> Result:
     """What a finished study says."""
-    from algoscope.transnar.tables import all_tables
+    from algoscope.transnar.study_tables import all_tables
 
     return Result(tuple(all_tables(results)), (_gain(preset, results),), results)
 

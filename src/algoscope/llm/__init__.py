@@ -5,7 +5,7 @@
     items = llm.navigation(count=200, depths=(1, 2, 3), seed=0)
     subject = llm.load("path/to/a/model")  # a folder, a GGUF file, a live object
     study = llm.navigate(subject, items)
-    str(study.verdict), study.verdict.evidence
+    str(study.verdict), study.verdict.conditions
 
 After Eberle et al. (2025), "We need an algorithmic understanding of generative AI", with what its
 case study lacks: prompts that are matched in what a room's name alone gives away, models of known
@@ -17,12 +17,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from algoscope.llm.chain_of_thought import read_steps, score_steps
     from algoscope.llm.clrs_text import clrs_items
     from algoscope.llm.primitives import find_primitives
     from algoscope.llm.prompts import Item, from_text, navigation
     from algoscope.llm.study import navigate
     from algoscope.llm.subjects import load
-    from algoscope.llm.written import read_steps, score_steps
 
 _HOMES = {
     "Item": "prompts",

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.llm import mazes, nulls
+from algoscope import statistics
+from algoscope.llm import mazes
 from algoscope.llm.observe import Observation
 from algoscope.llm.prompts import covariates
 
@@ -30,7 +31,7 @@ class Regression(NamedTuple):
 
 class Layer(NamedTuple):
     layer: int
-    naive_rho: nulls.Estimate
+    naive_rho: statistics.Estimate
     """Spearman correlation of summed attention and distance from the start, mean over items."""
     paper: Regression
     """Standardised summed attention on whether a room is on the path, random intercept an item."""
@@ -58,7 +59,7 @@ def by_layer(observations: Sequence[Observation], readout: str = "last") -> list
         layers.append(
             Layer(
                 layer,
-                nulls.bootstrap(np.array(rhos)),
+                statistics.bootstrap(np.array(rhos)),
                 mixed_effects(_standard(np.concatenate(summed)), path[:, None], groups),
                 mixed_effects(
                     _standard(np.concatenate(mentioned)),
@@ -70,13 +71,13 @@ def by_layer(observations: Sequence[Observation], readout: str = "last") -> list
     return layers
 
 
-def mention_rho(observations: Sequence[Observation]) -> nulls.Estimate:
+def mention_rho(observations: Sequence[Observation]) -> statistics.Estimate:
     """Spearman correlation of how often a room is mentioned and its distance from the start."""
     rhos = []
     for o in observations:
         depth = mazes.distances(o.item.adjacency(), o.item.source)
         rhos.append(_spearman(o.places.mentions[depth >= 0], depth[depth >= 0]))
-    return nulls.bootstrap(np.array(rhos))
+    return statistics.bootstrap(np.array(rhos))
 
 
 def _rooms(observation: Observation) -> dict[str, np.ndarray]:

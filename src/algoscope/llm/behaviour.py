@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.llm import nulls
+from algoscope import statistics
 from algoscope.llm.hypotheses import CANDIDATES
 from algoscope.llm.observe import Observation
 
@@ -14,19 +14,19 @@ class Cell(NamedTuple):
     depth: int | None
     """None for all depths together."""
     reachable: bool
-    accuracy: nulls.Estimate
+    accuracy: statistics.Estimate
     """Of the likelier of Yes and No."""
     count: int
 
 
 class Agreement(NamedTuple):
     heuristic: str
-    agreement: nulls.Estimate
+    agreement: statistics.Estimate
     """How often the answers are the heuristic's."""
     says_yes: float
     """How often, of the items where the heuristic says Yes; chance-level answers have as many."""
     says_no: float
-    against_truth: nulls.Estimate
+    against_truth: statistics.Estimate
     """How often, of the items where the heuristic is wrong."""
     p: float
     """That answers follow the heuristic where it is wrong, corrected for the number of them."""
@@ -39,7 +39,7 @@ class Behaviour(NamedTuple):
     agreements: list[Agreement]
 
     @property
-    def worst(self) -> nulls.Estimate:
+    def worst(self) -> statistics.Estimate:
         """Accuracy for the truth value with the lower one: a constant answerer has 0."""
         return min((c.accuracy for c in self.cells if c.depth is None), key=lambda a: a.value)
 
@@ -68,7 +68,7 @@ def behaviour(observations: Sequence[Observation]) -> Behaviour:
                 for o in observations
                 if o.item.reachable == reachable and depth in (None, o.item.depth)
             ]
-            cells.append(Cell(depth, reachable, nulls.proportion(right), len(right)))
+            cells.append(Cell(depth, reachable, statistics.proportion(right), len(right)))
     written = {
         text: sum(o.written == text for o in observations) for text in ("Yes", "No", "neither")
     }
@@ -84,15 +84,15 @@ def _agreements(observations: Sequence[Observation]) -> list[Agreement]:
             continue
         said = np.array([candidate.answer(o.item) for o in observations])
         same, wrong = answers == said, said != truth
-        p.append(nulls.binomial_p(int(same[wrong].sum()), int(wrong.sum())))
+        p.append(statistics.binomial_p(int(same[wrong].sum()), int(wrong.sum())))
         rows.append(
             Agreement(
                 candidate.name,
-                nulls.proportion(same.tolist()),
+                statistics.proportion(same.tolist()),
                 float(same[said].mean()) if said.any() else np.nan,
                 float(same[~said].mean()) if (~said).any() else np.nan,
-                nulls.proportion(same[wrong].tolist()),
+                statistics.proportion(same[wrong].tolist()),
                 np.nan,
             )
         )
-    return [row._replace(p=float(c)) for row, c in zip(rows, nulls.holm(p), strict=True)]
+    return [row._replace(p=float(c)) for row, c in zip(rows, statistics.holm(p), strict=True)]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algoscope.llm import nulls
+from algoscope import statistics
 from algoscope.llm.capture import Patch, Swap
 from algoscope.llm.observe import Observation, Places, answer_tokens, log_odds, observe
 from algoscope.llm.order import BY_HEADS, Match
@@ -28,9 +28,9 @@ from algoscope.llm.subjects import Subject
 class Effect(NamedTuple):
     test: str
     measure: str
-    effect: nulls.Estimate
-    control: nulls.Estimate
-    difference: nulls.Estimate
+    effect: statistics.Estimate
+    control: statistics.Estimate
+    difference: statistics.Estimate
     count: int
     """Items that it was measured on."""
 
@@ -43,7 +43,12 @@ class Effect(NamedTuple):
 def _effect(test: str, measure: str, changed: list[float], control: list[float]) -> Effect:
     a, b = np.array(changed, float), np.array(control, float)
     return Effect(
-        test, measure, nulls.bootstrap(a), nulls.bootstrap(b), nulls.bootstrap(a - b), len(a)
+        test,
+        measure,
+        statistics.bootstrap(a),
+        statistics.bootstrap(b),
+        statistics.bootstrap(a - b),
+        len(a),
     )
 
 

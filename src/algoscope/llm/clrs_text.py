@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algoscope import tasks
-from algoscope.llm import nulls
+from algoscope import statistics, tasks
 from algoscope.tasks import text
 from algoscope.tasks.text import Example
 
@@ -58,12 +57,12 @@ def _same_problems(names: tuple[str, ...], a: tasks.Batch, b: tasks.Batch) -> bo
 
 
 class ClrsScores(NamedTuple):
-    clrs: nulls.Estimate
+    clrs: statistics.Estimate
     """The share of the answer that is right: TransNAR's CLRS score."""
-    shape: nulls.Estimate
-    parse: nulls.Estimate
-    exact: nulls.Estimate
-    traces: dict[str, nulls.Estimate]
+    shape: statistics.Estimate
+    parse: statistics.Estimate
+    exact: statistics.Estimate
+    traces: dict[str, statistics.Estimate]
     """How much of each candidate's trace is written; empty if no trace was asked for."""
     texts: list[str]
 
@@ -76,15 +75,15 @@ def study_clrs_text(subject: Any, items: Sequence[ClrsItem], tokens: int = 256) 
     candidates = list(items[0].candidates) if traced else []
     written = [trace_scores(i, t) for i, t in zip(items, texts, strict=True)] if traced else []
 
-    def mean(name: str) -> nulls.Estimate:
-        return nulls.bootstrap(np.array([getattr(score, name) for score in scores], float))
+    def mean(name: str) -> statistics.Estimate:
+        return statistics.bootstrap(np.array([getattr(score, name) for score in scores], float))
 
     return ClrsScores(
         mean("clrs"),
         mean("shape"),
         mean("parse"),
         mean("exact"),
-        {c: nulls.bootstrap(np.array([w[c] for w in written])) for c in candidates},
+        {c: statistics.bootstrap(np.array([w[c] for w in written])) for c in candidates},
         texts,
     )
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope import tasks
+from algoscope.errors import unknown_name
 from algoscope.llm import mazes
 from algoscope.llm.prompts import Item
-from algoscope.tasks.errors import unknown_name
 
 Steps = np.ndarray
 """bool [step, node]: who is visited for the first time at each step, the start left out."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from algoscope.tasks.errors import unknown_name
+from algoscope.errors import unknown_name
 
 Edges = tuple[tuple[int, int], ...]
 

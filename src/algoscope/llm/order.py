@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.llm import nulls
+from algoscope import statistics
 from algoscope.llm.hypotheses import Hypothesis, trace
 from algoscope.llm.observe import READOUTS, Observation
 from algoscope.llm.prompts import covariates
@@ -39,7 +39,7 @@ _FEWEST = 8
 class Match(NamedTuple):
     hypothesis: str
     channel: str
-    score: nulls.Estimate
+    score: statistics.Estimate
     """On held-out mazes; 1 if layers are the steps, 0 if they are no more so than by chance."""
     p: float
     """By permutation, for the best alignment; not yet corrected."""
@@ -120,15 +120,15 @@ def match(
     judged = present.any(1)
     by_maze[judged] = np.nanmean(held[judged], 1)
     observed = _best(mean(np.ones((1, mazes)), present.sum(0)), weights)[0]
-    null = _best(mean(nulls.signs(mazes, permutations, seed), present.sum(0)), weights)
+    null = _best(mean(statistics.signs(mazes, permutations, seed), present.sum(0)), weights)
     frequent = np.flatnonzero(present.sum(0) >= _FEWEST)
-    found = [nulls.bootstrap(held[present[:, step], step], seed).low > 0 for step in frequent]
+    found = [statistics.bootstrap(held[present[:, step], step], seed).low > 0 for step in frequent]
     average = np.nansum(plain, 0) / np.maximum(present.sum(0), 1)
     return Match(
         hypothesis.name,
         channel,
-        nulls.bootstrap(by_maze, seed),
-        nulls.p_value(float(observed), null) if present.any() else 1.0,
+        statistics.bootstrap(by_maze, seed),
+        statistics.p_value(float(observed), null) if present.any() else 1.0,
         len(frequent),
         int(np.sum(found)),
         tuple(fitted(np.ones(mazes, bool))),

@@ -12,8 +12,8 @@ from algoscope.llm.representation import trajectories
 from algoscope.llm.results import tables
 from algoscope.llm.study import Study
 from algoscope.markup import escape
-from algoscope.report import frame
-from algoscope.report.frame import Section
+from algoscope.report import html
+from algoscope.report.html import Section
 
 
 def page(study: Study) -> str:
@@ -32,17 +32,17 @@ def page(study: Study) -> str:
         f"<h1>{escape(verdict)}</h1>",
         f"<p>{study.items} navigation items, seed {study.seed}. Recorded attention differs from "
         f"eager attention by at most {study.check['attention']:.1e}.</p>",
-        *(frame.table(table) for table in reversed(tables(study))),
+        *(html.table(table) for table in reversed(tables(study))),
     ]
     sections = [
         Section("verdict", "Verdict", "".join(found)),
         Section("item", "Item", f"<h2>One item</h2><pre>{escape(shown.item.prompt)}</pre>"),
         *(
-            Section(anchor, anchor.capitalize(), frame.figure(figure, escape(title)))
+            Section(anchor, anchor.capitalize(), html.figure(figure, escape(title)))
             for anchor, title, figure in figures
         ),
     ]
-    return frame.page(verdict, sections)
+    return html.page(verdict, sections)
 
 
 def _telling(study: Study) -> Observation:

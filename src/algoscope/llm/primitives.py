@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.llm import nulls
+from algoscope import statistics
+from algoscope.errors import unknown_name
 from algoscope.llm.forms import FORMS, Form
 from algoscope.llm.subjects import Subject
-from algoscope.tasks.errors import unknown_name
 
 Span = tuple[int, int]
 """Characters [start, end) of a prompt."""
@@ -38,7 +38,7 @@ class Detection(NamedTuple):
     primitive: str
     layer: int
     head: int
-    excess: nulls.Estimate
+    excess: statistics.Estimate
     """Attention to the target less that to the control, mean over tasks."""
     p: float
     """Corrected for all heads, by the null of the largest."""
@@ -173,7 +173,7 @@ def _detect(
 ) -> list[Detection]:
     """values [task, layer, head]"""
     count, layers, heads = values.shape
-    signs = nulls.signs(count, permutations, seed)
+    signs = statistics.signs(count, permutations, seed)
     null = (signs @ values.reshape(count, -1) / count).max(1)
     means = values.mean(0)
     detections = [
@@ -181,8 +181,8 @@ def _detect(
             name,
             layer,
             head,
-            nulls.bootstrap(values[:, layer, head], seed),
-            nulls.p_value(float(means[layer, head]), null),
+            statistics.bootstrap(values[:, layer, head], seed),
+            statistics.p_value(float(means[layer, head]), null),
             largest,
         )
         for layer in range(layers)

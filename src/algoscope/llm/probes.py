@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.llm import mazes, nulls
+from algoscope import statistics
+from algoscope.llm import mazes
 from algoscope.llm.hypotheses import Hypothesis, by_name, trace
 from algoscope.llm.observe import Observation
 from algoscope.llm.prompts import Item
@@ -27,7 +28,7 @@ class Probe(NamedTuple):
     target: str
     scores: np.ndarray
     """Cross-validated, by layer, the embedding first; chance is 0.5 (0 for correlations)."""
-    best: nulls.Estimate
+    best: statistics.Estimate
     """At the best layer, with a bootstrap interval over mazes."""
     p: float
     """For the best of all layers, corrected for the number of targets."""
@@ -94,7 +95,7 @@ def probe(
             ]
         )
         found.append(_probe(name, smoothers, y, image, groups, permutations, seed))
-    corrected = nulls.holm([of.p for of in found])
+    corrected = statistics.holm([of.p for of in found])
     return [of._replace(p=float(p)) for of, p in zip(found, corrected, strict=True)]
 
 
@@ -140,7 +141,7 @@ def _probe(name, smoothers, y, image, groups, permutations, seed) -> Probe:
     scores = np.array(scores)
     best = int(scores[:, 0].argmax())
     interval = _interval(own[best], y, where, rng)
-    p = nulls.p_value(float(scores[best, 0]), scores[:, 1:].max(0))
+    p = statistics.p_value(float(scores[best, 0]), scores[:, 1:].max(0))
     return Probe(name, scores[:, 0], interval, p)
 
 
@@ -159,11 +160,11 @@ def _score(predicted: np.ndarray, y: np.ndarray) -> float:
     return float(np.corrcoef(ranks, rankdata(y))[0, 1])
 
 
-def _interval(predicted, y, where, rng) -> nulls.Estimate:
+def _interval(predicted, y, where, rng) -> statistics.Estimate:
     members = [np.flatnonzero(where == maze) for maze in range(where.max() + 1)]
     draws = []
     for _ in range(200):
         chosen = np.concatenate([members[i] for i in rng.integers(0, len(members), len(members))])
         draws.append(_score(predicted[chosen], y[chosen]))
     low, high = np.quantile(draws, [0.025, 0.975])
-    return nulls.Estimate(_score(predicted, y), float(low), float(high))
+    return statistics.Estimate(_score(predicted, y), float(low), float(high))

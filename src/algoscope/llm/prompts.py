@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from algoscope.errors import unknown_name
 from algoscope.llm import mazes
 from algoscope.llm.forms import FORMS, Form
-from algoscope.tasks.errors import unknown_name
 
 QUESTIONS = ("reach", "path", "next")
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.llm import mazes, nulls
+from algoscope import statistics
+from algoscope.llm import mazes
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis, trace
 from algoscope.llm.observe import Observation
 from algoscope.llm.prompts import Item
@@ -22,16 +23,16 @@ class Similarity(NamedTuple):
     """"graph distance", or the name of a hypothesis."""
     measure: str
     """"RSA": rank correlation of 1 - cosine and distance; "CKA": debiased, distance as a kernel."""
-    plain: list[nulls.Estimate]
+    plain: list[statistics.Estimate]
     """By layer, the embedding first, mean over items."""
-    mirrored: list[nulls.Estimate]
+    mirrored: list[statistics.Estimate]
     """The same, less that of the mirror image: what names, mentions and roles give is taken off."""
     p: float
     """For the largest `mirrored` of all layers, by flipping mazes; corrected for all references
     and measures."""
 
     @property
-    def best(self) -> nulls.Estimate:
+    def best(self) -> statistics.Estimate:
         """The largest `mirrored` of all layers."""
         return max(self.mirrored, key=lambda of: np.nan_to_num(of.value, nan=-np.inf))
 
@@ -94,7 +95,7 @@ def similarities(observations: Sequence[Observation], seed: int = 0) -> list[Sim
             found.append(
                 _similarity(observations, name, measure, agreement, compared, distances, seed)
             )
-    corrected = nulls.holm([of.p for of in found])
+    corrected = statistics.holm([of.p for of in found])
     return [of._replace(p=float(p)) for of, p in zip(found, corrected, strict=True)]
 
 
@@ -106,13 +107,13 @@ def _similarity(observations, name, measure, agreement, compared, distances, see
         plain.append(own)
         contrast.setdefault(o.item.pair, []).append(own - other)
     mirrored = np.nan_to_num(np.array([np.mean(twins, 0) for twins in contrast.values()]))
-    null = (nulls.signs(len(mirrored), 999, seed) @ mirrored / len(mirrored)).max(1)
+    null = (statistics.signs(len(mirrored), 999, seed) @ mirrored / len(mirrored)).max(1)
     return Similarity(
         name,
         measure,
-        [nulls.bootstrap(column, seed) for column in np.array(plain).T],
-        [nulls.bootstrap(column, seed) for column in mirrored.T],
-        nulls.p_value(float(mirrored.mean(0).max()), null),
+        [statistics.bootstrap(column, seed) for column in np.array(plain).T],
+        [statistics.bootstrap(column, seed) for column in mirrored.T],
+        statistics.p_value(float(mirrored.mean(0).max()), null),
     )
 
 

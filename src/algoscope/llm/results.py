@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from algoscope.llm import nulls
+from algoscope import statistics
 from algoscope.llm.study import Study
-from algoscope.tasks.table import Table
+from algoscope.table import Table
 
 
 def as_json(value: Any) -> Any:
@@ -87,7 +87,7 @@ def tables(study: Study) -> list[Table]:
         Table(
             f"verdict: {study.verdict}",
             ["", "condition"],
-            [["yes" if c.met else "no", c.text] for c in study.verdict.evidence],
+            [["yes" if c.met else "no", c.text] for c in study.verdict.conditions],
         )
     )
     return found
@@ -150,7 +150,7 @@ def _artefact(study: Study) -> Table:
         return sum(layer.paper.p < 0.01 for layer in layers)
 
     def surviving(layers):
-        return int((nulls.holm([layer.corrected.p for layer in layers]) < 0.01).sum())
+        return int((statistics.holm([layer.corrected.p for layer in layers]) < 0.01).sum())
 
     own, control = study.attention, study.control_attention
     n = len(own)

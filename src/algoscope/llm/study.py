@@ -10,12 +10,13 @@ from algoscope.llm import causal, order, representation
 from algoscope.llm.attention import Layer, by_layer, mention_rho
 from algoscope.llm.behaviour import Behaviour, behaviour
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis
-from algoscope.llm.nulls import Estimate
 from algoscope.llm.observe import Observation, observe
 from algoscope.llm.probes import Probe, probe
 from algoscope.llm.prompts import Item
 from algoscope.llm.subjects import Subject
-from algoscope.llm.verdict import Standing, Verdict, decide, leader, standings
+from algoscope.llm.verdict import Standing, decide, leader, standings
+from algoscope.statistics import Estimate
+from algoscope.verdict import Verdict
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -17,32 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.llm import nulls
+from algoscope import statistics
 from algoscope.llm.behaviour import Behaviour
 from algoscope.llm.causal import Effect
 from algoscope.llm.order import BY_HEADS, Match
+from algoscope.verdict import Condition, Verdict
 
-WORDS = ("runs", "shortcut", "fails", "undecided")
 _SIGNIFICANT = 0.05
 _FOLLOWS = 0.9
-
-
-class Condition(NamedTuple):
-    text: str
-    met: bool
-
-
-class Verdict(NamedTuple):
-    word: str
-    """One of `WORDS`."""
-    which: str | None
-    """The algorithm or the heuristic, if the word names one."""
-    evidence: list[Condition]
-
-    def __str__(self) -> str:
-        return {"runs": f"runs {self.which}", "shortcut": f"shortcut ({self.which})"}.get(
-            self.word, self.word
-        )
 
 
 class Standing(NamedTuple):
@@ -50,12 +32,12 @@ class Standing(NamedTuple):
 
     match: Match
     corrected_p: float
-    control: nulls.Estimate
+    control: statistics.Estimate
     """The score of random weights of the same architecture."""
-    above_control: nulls.Estimate
+    above_control: statistics.Estimate
     rival: str
     """The other algorithm that comes closest on this channel."""
-    above_rival: nulls.Estimate
+    above_rival: statistics.Estimate
 
     @property
     def holds(self) -> bool:
@@ -73,19 +55,19 @@ def standings(matches: Sequence[Match], controls: Sequence[Match]) -> list[Stand
 
     The controls are matches on the first mazes, as many as there are.
     """
-    corrected = nulls.holm([m.p for m in matches])
+    corrected = statistics.holm([m.p for m in matches])
     of_control = {(m.hypothesis, m.channel): m for m in controls}
     found = []
     for match, p in zip(matches, corrected, strict=True):
         control = of_control[match.hypothesis, match.channel]
         rivals = [
-            (nulls.bootstrap(match.by_maze - np.nan_to_num(m.by_maze)), m.hypothesis)
+            (statistics.bootstrap(match.by_maze - np.nan_to_num(m.by_maze)), m.hypothesis)
             for m in matches
             if m.channel == match.channel and m.hypothesis != match.hypothesis
         ]
         above, rival = min(rivals, key=lambda r: r[0].low)
         common = len(control.by_maze)
-        difference = nulls.bootstrap(match.by_maze[:common] - np.nan_to_num(control.by_maze))
+        difference = statistics.bootstrap(match.by_maze[:common] - np.nan_to_num(control.by_maze))
         found.append(Standing(match, float(p), control.score, difference, rival, above))
     return sorted(found, key=lambda s: -np.nan_to_num(s.match.score.value, nan=-np.inf))
 

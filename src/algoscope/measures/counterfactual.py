@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.measures.internal import best_heads
-from algoscope.measures.problems import Problem, part, problems_of, traced
+from algoscope.measures.attention_match import best_heads
+from algoscope.measures.changed_problems import Problem, part, problems_of, traced
 from algoscope.measures.references import Reference
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Stage

@@ -8,10 +8,7 @@ import numpy as np
 
 from algoscope import networks
 from algoscope.measures import counterfactual
-from algoscope.measures.examination import OTHER_GRAPHS, Examination
-from algoscope.measures.external import External, external_faithfulness
-from algoscope.measures.interchange import Interchange, Run, interchange
-from algoscope.measures.internal import (
+from algoscope.measures.attention_match import (
     InternalGap,
     Rows,
     check_comparable,
@@ -20,6 +17,9 @@ from algoscope.measures.internal import (
     nearest,
     row_sets,
 )
+from algoscope.measures.changed_problems import part
+from algoscope.measures.examination import OTHER_GRAPHS, Examination
+from algoscope.measures.interchange import Interchange, Run, interchange
 from algoscope.measures.nulls import (
     Scaled,
     any_head_agreement,
@@ -31,8 +31,8 @@ from algoscope.measures.nulls import (
     wrong_recordings,
 )
 from algoscope.measures.probes import ProbeScores, mean_score, probe_scores
-from algoscope.measures.problems import part
 from algoscope.measures.references import Reference, unsettled
+from algoscope.measures.trace_match import External, external_faithfulness
 from algoscope.networks import Network
 from algoscope.recording import Recording
 from algoscope.tasks import Batch

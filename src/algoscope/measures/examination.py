@@ -13,9 +13,9 @@ import numpy as np
 
 from algoscope import tasks
 from algoscope.measures import counterfactual
+from algoscope.measures.changed_problems import joined, part
 from algoscope.measures.counterfactual import Changed
 from algoscope.measures.interchange import partners
-from algoscope.measures.problems import joined, part
 from algoscope.measures.references import Reference, exact_programs, reference_class
 from algoscope.tasks import Batch
 

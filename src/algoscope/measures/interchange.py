@@ -21,11 +21,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope import networks
+from algoscope.measures.changed_problems import problems_of, traced
 from algoscope.measures.probes import fit_line
-from algoscope.measures.problems import problems_of, traced
 from algoscope.measures.references import Reference
 from algoscope.networks import Network, Start
-from algoscope.programs.exchanging import Continuation, hints_that_show, interpret_from
+from algoscope.programs.exchange import Continuation, hints_that_show, interpret_from
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Kind, Stage
 

@@ -19,7 +19,7 @@ import jax
 import numpy as np
 
 from algoscope import networks, programs
-from algoscope.measures.internal import Rows
+from algoscope.measures.attention_match import Rows
 from algoscope.measures.references import Reference
 from algoscope.networks import Network
 from algoscope.programs import Role

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from algoscope.measures.examination import LARGE, SMALL
-from algoscope.measures.external import External
+from algoscope.measures.trace_match import External
 from algoscope.measures.verdict import THRESHOLDS, Judgement
-from algoscope.tasks.table import Table
+from algoscope.table import Table
 
 _PLACES = {"small": str(SMALL), "large": str(LARGE), "deep": "deep", "sparse": "sparse"}
 

@@ -17,7 +17,7 @@ from algoscope import markup, tasks
 from algoscope.measures.evidence import Evidence, Subject, gather
 from algoscope.measures.examination import examination
 from algoscope.networks import Network
-from algoscope.tasks.table import Table
+from algoscope.table import Table
 
 RUNS, SHORTCUT, FAILS, UNDECIDED = "runs", "shortcut", "fails", "undecided"
 SOLVES = 0.9

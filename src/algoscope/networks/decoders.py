@@ -12,7 +12,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
-from algoscope.networks.folding import Folding
+from algoscope.networks.fused_encoders import Folding
 from algoscope.networks.kinds import PermutationLogits, log_sinkhorn
 from algoscope.networks.layers import Linear, SideBySide
 from algoscope.networks.pairs import Factored, PairLayers, Rows, no_edges, pair_scores

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from algoscope.networks.config import NetworkConfig
-from algoscope.networks.folding import Folding
+from algoscope.networks.fused_encoders import Folding
 from algoscope.networks.kinds import adds_edges, reads_at, rows_of, scalars_of
 from algoscope.networks.layers import summed
 from algoscope.networks.pairs import Factored, Rows

@@ -19,10 +19,10 @@ import safetensors
 import safetensors.numpy
 
 from algoscope import __version__
+from algoscope.errors import unknown_name
 from algoscope.networks.config import NetworkConfig
 from algoscope.networks.network import Network, skeleton
 from algoscope.tasks import Feature, Kind, Location, Stage
-from algoscope.tasks.errors import unknown_name
 
 _METADATA = "algoscope"
 

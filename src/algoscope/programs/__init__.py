@@ -12,9 +12,9 @@ import importlib
 import pkgutil
 from types import ModuleType
 
+from algoscope.errors import unknown_name
 from algoscope.programs import library
 from algoscope.programs.language import GraphProgram
-from algoscope.tasks.errors import unknown_name
 
 __all__ = ["GraphProgram", "Role", "get", "names", "of_task"]
 

@@ -33,11 +33,11 @@ from algoscope.programs.lowering import (
     ShownPointer,
     lower,
 )
+from algoscope.programs.parser import at_resolution
 from algoscope.programs.precision import FLOAT32, Precision
-from algoscope.programs.reading import at_resolution
 from algoscope.programs.rounding import Certificate, certify
+from algoscope.table import Table
 from algoscope.tasks import Kind, Location
-from algoscope.tasks.table import Table
 
 _MASK_SHARPNESS = 2.0**10
 _BELOW_MASK = 0.9

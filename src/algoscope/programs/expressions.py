@@ -3,6 +3,7 @@
 import ast
 from typing import NamedTuple
 
+from algoscope.errors import unknown_name
 from algoscope.programs.language import (
     ALWAYS,
     EDGE,
@@ -20,7 +21,6 @@ from algoscope.programs.language import (
     read,
 )
 from algoscope.tasks import Kind, Location, Task
-from algoscope.tasks.errors import unknown_name
 
 _BOOLEAN_KINDS = (Kind.MASK, Kind.MASK_ONE)
 _LEAST_WEIGHT_INVERSE = 32.0

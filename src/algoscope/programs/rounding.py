@@ -24,8 +24,8 @@ from algoscope.programs.lowering import (
     Weighted,
     lower,
 )
+from algoscope.programs.parser import at_resolution
 from algoscope.programs.precision import FLOAT32, Precision
-from algoscope.programs.reading import at_resolution
 from algoscope.tasks import Batch, Kind, Stage
 
 _SLOPE = 0.01

@@ -16,8 +16,8 @@ from algoscope.networks import Network
 from algoscope.programs.compiler import compile_program
 from algoscope.programs.interpreter import PromiseError, follow
 from algoscope.programs.language import GraphProgram
+from algoscope.programs.parser import at_resolution
 from algoscope.programs.precision import FLOAT32, Precision
-from algoscope.programs.reading import at_resolution
 from algoscope.programs.rounding import Certificate, certain
 from algoscope.tasks import Batch, Kind, Stage
 

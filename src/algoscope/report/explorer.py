@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from algoscope.measures.external import MARGINS
+from algoscope.measures.trace_match import MARGINS
 from algoscope.recording import Recording
 from algoscope.report.findings import Shown
-from algoscope.report.layout import places
+from algoscope.report.graph_layout import places
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
 LEVELS = 255

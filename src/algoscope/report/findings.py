@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algoscope import tasks
+from algoscope.files import explained, read_arrays, write_arrays, write_bytes
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
 from algoscope.runs.environment import environment
-from algoscope.runs.files import explained, read_arrays, write_arrays, write_bytes
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
 FORMAT = 1
@@ -104,7 +104,7 @@ def findings(
         known = kept(run, task)
         if known is not None and known.problem_seed == problem_seed:
             return known
-    from algoscope.report.examining import examine
+    from algoscope.report.examine import examine
 
     begun = time.monotonic()
     found = examine(run, task, problem_seed, tell)

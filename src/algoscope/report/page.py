@@ -10,15 +10,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from algoscope import programs, tasks
+from algoscope.files import explained, place, write_bytes
 from algoscope.markup import element, escape
 from algoscope.measures.verdict import THRESHOLDS
-from algoscope.report import explorer, frame, made, verdicts
+from algoscope.report import explorer, html, provenance, verdicts
 from algoscope.report.figures import (
     accuracy,
     attention,
     distances,
     evidence,
-    hills,
+    landscape,
     style,
     traces,
     training,
@@ -26,9 +27,8 @@ from algoscope.report.figures import (
 )
 from algoscope.report.figures.style import Drawn
 from algoscope.report.findings import Findings, Shown, findings
-from algoscope.report.frame import Section
+from algoscope.report.html import Section
 from algoscope.runs import Run, RunError
-from algoscope.runs.files import explained, place, write_bytes
 
 
 class Source(NamedTuple):
@@ -122,13 +122,13 @@ def render(chapters: Sequence[_Chapter], folder: pathlib.Path) -> str:
         own = full._replace(name=f"{chapter.start}{full.name}{end}")
         drawn.append(own)
         telephone = style.inline(narrow._replace(name=own.name), "narrow")
-        return frame.figure(style.inline(own) + telephone, own.caption)
+        return html.figure(style.inline(own) + telephone, own.caption)
 
     def show_all(of: Sequence[Drawn], chapter: _Chapter) -> str:
         """Figures that are as they are, and scrolled on a telephone."""
         own = [one._replace(name=f"{chapter.start}{one.name}") for one in of]
         drawn.extend(own)
-        return "".join(frame.figure(style.inline(one, "roomy"), one.caption) for one in own)
+        return "".join(html.figure(style.inline(one, "roomy"), one.caption) for one in own)
 
     sections = [s for chapter in chapters for s in _sections(chapter, show, show_all)]
     data = {f"{chapter.start}explored": _explored(chapter) for chapter in chapters}
@@ -143,7 +143,7 @@ def render(chapters: Sequence[_Chapter], folder: pathlib.Path) -> str:
     with explained(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
     place(folder, fill)
-    return frame.page(title, sections, scripts=("page.js", "explorer.js"), data=data)
+    return html.page(title, sections, scripts=("page.js", "explorer.js"), data=data)
 
 
 def _explored(chapter: _Chapter) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def _sections(
         sections.append(Section(f"{at}program", "Program", _program(chapter, show_all)))
     body = "".join(
         _run_heading(chapter, s)
-        + show(functools.partial(hills.draw, s.found.hills), chapter, _end(chapter, s))
+        + show(functools.partial(landscape.draw, s.found.hills), chapter, _end(chapter, s))
         for s in chapter.sources
         if s.found.hills
     )
@@ -207,7 +207,7 @@ def _sections(
     body = "".join(
         _run_heading(chapter, s)
         + show(functools.partial(training.draw, s.run, chapter.task), chapter, _end(chapter, s))
-        + made.section(s.run, s.found)
+        + provenance.section(s.run, s.found)
         for s in chapter.sources
     )
     sections.append(Section(f"{at}made", "Made by", f"<h2>How this was made</h2>{body}"))
@@ -302,7 +302,7 @@ def _program(chapter: _Chapter, show_all: Callable[..., str]) -> str:
         "it into the weights below, which run through the same code as trained ones.</p>"
         + element("pre", escape(text), tabindex="0")
         + "<h3>Certificate</h3>"
-        + frame.facts(certified)
+        + html.facts(certified)
         + "<h3>Weights</h3>"
         + show_all(weights.draw(program.name), chapter)
     )

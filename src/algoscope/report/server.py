@@ -20,11 +20,11 @@ from starlette.routing import Route
 
 from algoscope import runs
 from algoscope.markup import element, escape
-from algoscope.report import frame, verdicts
-from algoscope.report.frame import Section
+from algoscope.report import html, verdicts
+from algoscope.report.html import Section
 from algoscope.report.wording import LABELS
 from algoscope.runs import Run, RunError
-from algoscope.tasks.table import Table
+from algoscope.table import Table
 
 HOST = "127.0.0.1"
 _REPORT = "report.html"
@@ -140,12 +140,12 @@ def _found(run: Run) -> dict[str, dict[str, Any]]:
 
 
 def _page(title: str, body: str) -> HTMLResponse:
-    return HTMLResponse(frame.page(title, [Section("runs", "", body)]), headers=_headers())
+    return HTMLResponse(html.page(title, [Section("runs", "", body)]), headers=_headers())
 
 
 def _refused(reason: str) -> HTMLResponse:
     body = f"<h1>Not found</h1><p>{escape(reason)}</p>" + '<p><a href="/">All runs</a></p>'
-    page = frame.page("Not found", [Section("refused", "", body)])
+    page = html.page("Not found", [Section("refused", "", body)])
     return HTMLResponse(page, status_code=404, headers=_headers())
 
 
@@ -187,7 +187,7 @@ def _list(root: pathlib.Path, entries: list[Entry]) -> str:
         '<div class="filters"><input type="search" data-filters="runs-table" '
         'placeholder="Filter by name, task, verdict" aria-label="filter">'
         '<button type="submit">Compare a with b</button></div>'
-        f"{frame.scrolled(table, 'runs')}</form>"
+        f"{html.scrolled(table, 'runs')}</form>"
     )
 
 
@@ -236,7 +236,7 @@ def _comparison(entries: list[Entry]) -> str:
     return (
         f"<h1>{escape(entries[0].name)} and {escape(entries[1].name)}</h1>"
         '<p><a href="/">All runs</a></p>'
-        + frame.table(Table(title, ["", *(entry.name for entry in entries)], rows))
+        + html.table(Table(title, ["", *(entry.name for entry in entries)], rows))
     )
 
 

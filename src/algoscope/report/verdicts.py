@@ -6,7 +6,7 @@ from typing import Any
 
 from algoscope.markup import element, escape
 from algoscope.measures.verdict import FAILS, RUNS, SHORTCUT, THRESHOLDS, UNDECIDED
-from algoscope.report.frame import scrolled
+from algoscope.report.html import scrolled
 from algoscope.report.wording import LABELS, PLACES
 
 Judgements = Mapping[str, dict[str, Any]]

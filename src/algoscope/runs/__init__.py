@@ -7,7 +7,7 @@ run.config, run.metrics.loss, run.results["test"]["bfs"]
 ensemble = runs.load_ensemble("runs/bfs")  # ensemble[k] is an ordinary network
 """
 
-from algoscope.runs.files import RunError
+from algoscope.files import RunError
 from algoscope.runs.folder import Metrics, Run, list_runs, load_ensemble
 from algoscope.runs.folder import open_run as open
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import safetensors.numpy
 
-from algoscope.runs.files import RunError, write_bytes
+from algoscope.files import RunError, write_bytes
 
 _KEPT = 2
 

@@ -24,10 +24,7 @@ import jax
 import numpy as np
 
 from algoscope import __version__, networks
-from algoscope.networks.ensemble import Ensemble
-from algoscope.runs import checkpoints
-from algoscope.runs.environment import environment
-from algoscope.runs.files import (
+from algoscope.files import (
     RunError,
     clear_unfinished,
     explained,
@@ -36,6 +33,9 @@ from algoscope.runs.files import (
     write_arrays,
     write_bytes,
 )
+from algoscope.networks.ensemble import Ensemble
+from algoscope.runs import checkpoints
+from algoscope.runs.environment import environment
 
 FORMAT = 1
 _DESCRIPTION = "run.json"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.runs.files import RunError
+from algoscope.files import RunError
 from algoscope.runs.folder import Run
 
 

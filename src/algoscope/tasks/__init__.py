@@ -15,11 +15,11 @@ The same seed draws the same problems as dm-clrs 2.0.3, bit for bit.
 
 from typing import Any
 
+from algoscope.errors import unknown_name
 from algoscope.tasks import export, text
 from algoscope.tasks.batch import Batch
-from algoscope.tasks.errors import unknown_name
 from algoscope.tasks.features import Feature, Kind, Location, Stage
-from algoscope.tasks.problems import Trace, run
+from algoscope.tasks.given_problems import Trace, run
 from algoscope.tasks.registry import get, names
 from algoscope.tasks.sampling import sample_task
 from algoscope.tasks.streams import Recipe, stream

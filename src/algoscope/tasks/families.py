@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from algoscope.errors import unknown_name
 from algoscope.tasks import mersenne
 from algoscope.tasks.compilation import cached, compiled, in_python
-from algoscope.tasks.errors import unknown_name
 from algoscope.tasks.options import Check, Condition, Option, integer, positive, probability
 
 CLRS_FAMILY = "erdos_renyi"

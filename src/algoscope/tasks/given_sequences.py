@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algoscope.tasks.errors import short
+from algoscope.errors import short
 
 POINTS = ("points", "x", "y")
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algoscope.tasks.errors import unknown_name
+from algoscope.errors import unknown_name
 
 Check = Callable[[str, Any, int], Any]
 """(option name, value given, problem size) -> the value in the sampler's terms, or ValueError."""

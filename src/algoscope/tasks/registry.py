@@ -4,8 +4,8 @@ import functools
 import importlib
 import pkgutil
 
+from algoscope.errors import unknown_name
 from algoscope.tasks import algorithms
-from algoscope.tasks.errors import unknown_name
 from algoscope.tasks.task import Task
 
 

@@ -15,8 +15,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from algoscope.errors import unknown_name
 from algoscope.tasks.batch import Batch
-from algoscope.tasks.errors import unknown_name
 from algoscope.tasks.options import integer
 from algoscope.tasks.registry import get
 from algoscope.tasks.sampling import batches

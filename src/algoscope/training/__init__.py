@@ -11,7 +11,7 @@ run.ensemble()[0]  # an ordinary network, with its best weights
 from algoscope.runs import Run
 from algoscope.training.config import TrainingConfig, config_from_json, hint_options
 from algoscope.training.loop import Stopped, resume, train
-from algoscope.training.pacing import Report
+from algoscope.training.progress import Report
 
 __all__ = [
     "Report",

@@ -8,10 +8,10 @@ import typing
 from typing import Any, Literal
 
 from algoscope import tasks
+from algoscope.errors import unknown_name
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.processors import check_processor
 from algoscope.tasks import Recipe
-from algoscope.tasks.errors import unknown_name
 
 HintMode = Literal["encoded_decoded", "decoded_only", "none"]
 _RECIPE, _NETWORK = Recipe(), NetworkConfig()

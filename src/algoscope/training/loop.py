@@ -22,9 +22,10 @@ from algoscope.networks.weights import leaf_name
 from algoscope.runs import RunError, checkpoints, folder
 from algoscope.runs.folder import Metrics, Run
 from algoscope.training.config import TrainingConfig, check, config_from_json
+from algoscope.training.device_steps import Group, Material, Progress, Stretches
 from algoscope.training.evaluation import evaluate
+from algoscope.training.initial_weights import check_freeze, start_learners
 from algoscope.training.learning import Learner, layout_of, start_learner
-from algoscope.training.pacing import Clock, Pace, Report, asked_to_stop
 from algoscope.training.placement import Placement, choose_placement
 from algoscope.training.pool import (
     TaskPlan,
@@ -34,8 +35,7 @@ from algoscope.training.pool import (
     steps_per_generation,
     validation_batch,
 )
-from algoscope.training.starting import check_freeze, start_learners
-from algoscope.training.stretches import Group, Material, Progress, Stretches
+from algoscope.training.progress import Clock, Pace, Report, asked_to_stop
 
 _STRETCH = 250
 """Most steps that the device takes on its own."""

@@ -13,13 +13,13 @@ transnar.ask(trained, "bfs:\\ns: 0, A: [[1 1], [1 1]]\\npi:\\n").text
 from collections.abc import Sequence
 
 from algoscope.transnar import scores
-from algoscope.transnar.asking import Answer, ask
-from algoscope.transnar.cells import draw_all
+from algoscope.transnar.ask import Answer, ask
 from algoscope.transnar.config import PAPER, TowerConfig, TransnarConfig
 from algoscope.transnar.generation import ContextError, generate
 from algoscope.transnar.loop import Progress, Trained, load, resume, train, view_of
 from algoscope.transnar.reasoner import of_run as reasoner_of
 from algoscope.transnar.reasoner import think
+from algoscope.transnar.text_dataset import draw_all
 
 __all__ = [
     "PAPER",

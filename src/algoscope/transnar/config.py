@@ -5,8 +5,8 @@ import math
 from typing import Any, Literal
 
 from algoscope import tasks
+from algoscope.errors import unknown_name
 from algoscope.networks.config import ConfigError
-from algoscope.tasks.errors import unknown_name
 from algoscope.training.config import from_json
 
 Reads = Literal["nothing", "final", "stepwise"]

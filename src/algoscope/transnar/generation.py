@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 
+from algoscope.transnar.cross_attention import Graph, memory_of
 from algoscope.transnar.pool import padded_length
-from algoscope.transnar.reading import Graph, memory_of
 from algoscope.transnar.tokenizer import PAD, tokenizer
 from algoscope.transnar.tower import (
     COMPILER_OPTIONS,

@@ -20,16 +20,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from algoscope.errors import unknown_name
+from algoscope.files import read_arrays, write_arrays
 from algoscope.networks import ConfigError
 from algoscope.networks.weights import leaf_name
 from algoscope.runs import Run, RunError, checkpoints, folder
-from algoscope.runs.files import read_arrays, write_arrays
-from algoscope.tasks.errors import unknown_name
 from algoscope.training import Stopped
 from algoscope.training.model import Model
-from algoscope.training.pacing import asked_to_stop
+from algoscope.training.progress import asked_to_stop
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.cells import Cell, draw_all
 from algoscope.transnar.config import TransnarConfig, check, config_from_json
 from algoscope.transnar.learning import Learner, Weights, compiled, start_learner
 from algoscope.transnar.pool import (
@@ -42,6 +41,7 @@ from algoscope.transnar.pool import (
     training_orders,
 )
 from algoscope.transnar.reasoner import View
+from algoscope.transnar.text_dataset import Cell, draw_all
 from algoscope.transnar.tower import Tower, build
 
 KIND = "transnar"

@@ -17,11 +17,11 @@ import numpy as np
 
 from algoscope.recording import Recording
 from algoscope.tasks import Kind, Location, Stage
-from algoscope.transnar.cells import Cell
+from algoscope.transnar.cross_attention import Reader, openness
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reading import Reader, openness
 from algoscope.transnar.reasoner import Thought
 from algoscope.transnar.scores import Scores, scores_of, tower_answers
+from algoscope.transnar.text_dataset import Cell
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower import Tower, observe, positions_of
 

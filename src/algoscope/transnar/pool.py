@@ -16,9 +16,8 @@ from jaxtyping import Array, Int
 
 from algoscope.networks.network import BatchArrays
 from algoscope.training.model import Model
-from algoscope.transnar.cells import TRAINING, Cell, Order
 from algoscope.transnar.config import TransnarConfig
-from algoscope.transnar.reading import Graph
+from algoscope.transnar.cross_attention import Graph
 from algoscope.transnar.reasoner import (
     WHOLE,
     Thought,
@@ -30,6 +29,7 @@ from algoscope.transnar.reasoner import (
     parts_of,
     widths_of,
 )
+from algoscope.transnar.text_dataset import TRAINING, Cell, Order
 from algoscope.transnar.tokenizer import PAD
 from algoscope.transnar.tower import compute_dtype
 

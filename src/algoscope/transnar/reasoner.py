@@ -27,12 +27,12 @@ from algoscope.networks.network import BatchArrays, trajectories_of
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch, Kind, Stage, text
 from algoscope.tasks.transforms import with_predecessors_as_inputs
-from algoscope.training.compiling import program_for
+from algoscope.training.compile_cache import program_for
 from algoscope.training.learning import expand
 from algoscope.training.model import Model, model_of, start_model
 from algoscope.training.pool import Problems, compact
-from algoscope.transnar.cells import Cell
-from algoscope.transnar.reading import Widths
+from algoscope.transnar.cross_attention import Widths
+from algoscope.transnar.text_dataset import Cell
 from algoscope.transnar.tower import compute_dtype
 
 _AT_ONCE = {"cpu": 64}

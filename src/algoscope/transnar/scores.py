@@ -14,12 +14,12 @@ import numpy as np
 from algoscope.tasks import text
 from algoscope.training.model import Model
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.cells import TEST, Cell, Order
 from algoscope.transnar.config import TransnarConfig
+from algoscope.transnar.cross_attention import Graph
 from algoscope.transnar.generation import generate
 from algoscope.transnar.pool import joint_graph
-from algoscope.transnar.reading import Graph
 from algoscope.transnar.reasoner import Thought, padded_nodes
+from algoscope.transnar.text_dataset import TEST, Cell, Order
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower import Tower
 

@@ -24,16 +24,15 @@ from typing import Any, NamedTuple
 import jax
 
 from algoscope import runs
+from algoscope.files import write_bytes
 from algoscope.runs.environment import environment
-from algoscope.runs.files import write_bytes
 from algoscope.tasks import Kind, Stage
 from algoscope.tasks.streams import as_in_training
 from algoscope.training import TrainingConfig
 from algoscope.training.model import Model, start_model
 from algoscope.transnar import loop, mechanism
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.beside import Coming, Say, coming
-from algoscope.transnar.cells import Cell, draw_all, first
+from algoscope.transnar.background import Coming, Say, coming
 from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.pool import training_orders
 from algoscope.transnar.reasoner import Thought, View
@@ -50,7 +49,8 @@ from algoscope.transnar.scores import (
     solver_answers,
     tower_answers,
 )
-from algoscope.transnar.tables import loss_curve, summary
+from algoscope.transnar.study_tables import loss_curve, summary
+from algoscope.transnar.text_dataset import Cell, draw_all, first
 from algoscope.transnar.tower import Tower
 
 

@@ -23,9 +23,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.networks.config import ConfigError
-from algoscope.training.compiling import OPTIONS
+from algoscope.training.compile_cache import OPTIONS
 from algoscope.transnar.config import POSITIONS, TowerConfig, check_tower
-from algoscope.transnar.reading import Graph, Reader, Widths, again, memory_of, read
+from algoscope.transnar.cross_attention import Graph, Reader, Widths, again, memory_of, read
 from algoscope.transnar.tokenizer import tokenizer
 
 _ROTARY_BASE = 10_000.0

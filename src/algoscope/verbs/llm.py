@@ -163,7 +163,7 @@ class Primitives:
     def run(self) -> None:
         from algoscope import llm
         from algoscope.llm.results import as_json
-        from algoscope.tasks.table import Table
+        from algoscope.table import Table
 
         subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
         found = llm.find_primitives(subject, self.count, self.seed, form=self.form)
@@ -209,9 +209,9 @@ class Written:
 
     def run(self) -> None:
         from algoscope import llm
+        from algoscope.llm.chain_of_thought import study_written
         from algoscope.llm.results import as_json
-        from algoscope.llm.written import study_written
-        from algoscope.tasks.table import Table
+        from algoscope.table import Table
 
         items = llm.navigation(
             self.items, depths=self.depths, form=self.form, question=self.question, seed=self.seed
@@ -262,7 +262,7 @@ class ClrsText:
         from algoscope import llm
         from algoscope.llm.clrs_text import study_clrs_text
         from algoscope.llm.results import as_json
-        from algoscope.tasks.table import Table
+        from algoscope.table import Table
 
         items = llm.clrs_items(self.task, self.size, self.items, self.seed, self.traces)
         subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)

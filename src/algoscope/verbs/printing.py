@@ -4,7 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from algoscope.tasks.table import Table
+    from algoscope.table import Table
 
 
 def print_table(table: "Table") -> None:

@@ -82,8 +82,8 @@ class Demo:
     def run(self) -> None:
         from algoscope import networks, programs, report, tasks, training
         from algoscope.programs.compiler import compile_program
-        from algoscope.programs.tables import verdict, verification_table
         from algoscope.programs.verification import verify
+        from algoscope.programs.verification_tables import verdict, verification_table
         from algoscope.runs.environment import keep_compiled_programs
 
         begun = time.monotonic()
@@ -125,7 +125,7 @@ class Demo:
 def _print_verdicts(found: "Findings") -> None:
     """The verdict table: a row a network, the compiled program last."""
     from algoscope.report import verdicts
-    from algoscope.tasks.table import Table
+    from algoscope.table import Table
 
     subjects: dict[str, Any] = dict(found.judgements)
     if found.program and found.control:

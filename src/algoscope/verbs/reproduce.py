@@ -29,7 +29,7 @@ class Reproduce:
 
     def run(self) -> None:
         from algoscope import experiments
-        from algoscope.tasks.table import Table
+        from algoscope.table import Table
 
         if self.list:
             found = [experiments.get(name) for name in experiments.names()]

@@ -27,7 +27,7 @@ class List:
 
     def run(self) -> None:
         from algoscope import runs
-        from algoscope.tasks.table import Table
+        from algoscope.table import Table
 
         rows = [_summary(run) for run in runs.list_runs(self.root)]
         if self.json:
@@ -55,10 +55,10 @@ class Query:
     """Print JSON instead of a table."""
 
     def run(self) -> None:
-        from algoscope.runs import tables
-        from algoscope.tasks.table import Table
+        from algoscope.runs import parquet
+        from algoscope.table import Table
 
-        columns, rows = tables.query(self.root, self.sql)
+        columns, rows = parquet.query(self.root, self.sql)
         if self.json:
             print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], default=str))
             return
@@ -76,7 +76,7 @@ class Compare:
 
     def run(self) -> None:
         from algoscope import runs
-        from algoscope.tasks.table import Table
+        from algoscope.table import Table
 
         if len(self.paths) < 2:
             raise ValueError(f"compare: got {len(self.paths)} run, needed at least two")
@@ -112,12 +112,12 @@ class Import:
     """Replace runs that have these names."""
 
     def run(self) -> None:
-        from algoscope.runs import tables
+        from algoscope.runs import parquet
 
         if not self.paths:
             raise ValueError("import: got no run folder, needed at least one")
         for path in self.paths:
-            print(tables.take_in(path, self.root, force=self.force).path)
+            print(parquet.take_in(path, self.root, force=self.force).path)
 
 
 @dataclasses.dataclass(frozen=True)

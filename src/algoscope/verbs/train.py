@@ -158,8 +158,8 @@ class Train:
 
 
 def _known(options: dict[str, Any]) -> dict[str, Any]:
+    from algoscope.errors import unknown_name
     from algoscope.networks import NetworkConfig
-    from algoscope.tasks.errors import unknown_name
 
     known = [field.name for field in dataclasses.fields(NetworkConfig)]
     unknown = [unknown_name("option of the network", n, known) for n in options if n not in known]
@@ -186,10 +186,10 @@ def _free_name(config: "TrainingConfig") -> pathlib.Path:
 
 
 def make_tables(run: "Run", trackers: tuple[Tracker, ...]) -> None:
-    from algoscope.runs import tables
+    from algoscope.runs import parquet
     from algoscope.runs import trackers as adapters
 
-    tables.write(run)
+    parquet.write(run)
     for name in trackers:
         print(f"{name}: {adapters.write(run, name)}", file=sys.stderr)
 

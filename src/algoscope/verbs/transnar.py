@@ -132,7 +132,7 @@ class Evaluate:
 
     def run(self) -> None:
         from algoscope import transnar
-        from algoscope.tasks.table import Table
+        from algoscope.table import Table
 
         found = transnar.evaluate(transnar.load(self.path), self.sizes, self.problems)
         if self.json:

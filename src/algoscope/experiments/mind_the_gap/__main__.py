@@ -11,7 +11,7 @@ from algoscope.experiments.experiment import Claim
 from algoscope.experiments.mind_the_gap import claims, tables, waiting
 from algoscope.experiments.mind_the_gap.presets import TASKS
 from algoscope.experiments.mind_the_gap.solutions import Solutions, found_in
-from algoscope.tasks.table import Table
+from algoscope.table import Table
 
 
 def main() -> None:

@@ -36,16 +36,16 @@ def reproduce_figures(
 
 
 def _draw(task: str, solutions, found, numbers: dict[str, str], folder: pathlib.Path) -> None:
-    from algoscope.experiments.mind_the_gap import drawing
+    from algoscope.experiments.mind_the_gap import draw_figures
     from algoscope.report.figures.style import save
 
     made = {
-        "accuracy": lambda name: drawing.accuracy_against_faithfulness(solutions, name),
-        "attention": lambda name: drawing.attention_over_time(solutions, name),
-        "best_match": lambda name: drawing.best_match(solutions, name),
-        "traces": lambda name: drawing.traces_over_time(solutions, name),
-        "between": lambda name: drawing.between_solutions(found, name),
-        "full": lambda name: drawing.attention_in_full(solutions, name),
+        "accuracy": lambda name: draw_figures.accuracy_against_faithfulness(solutions, name),
+        "attention": lambda name: draw_figures.attention_over_time(solutions, name),
+        "best_match": lambda name: draw_figures.best_match(solutions, name),
+        "traces": lambda name: draw_figures.traces_over_time(solutions, name),
+        "between": lambda name: draw_figures.between_solutions(found, name),
+        "full": lambda name: draw_figures.attention_in_full(solutions, name),
     }
     folder.mkdir(parents=True, exist_ok=True)
     for what, number in numbers.items():

@@ -20,11 +20,11 @@ import numpy as np
 
 from algoscope import runs, training
 from algoscope.experiments.experiment import Say
-from algoscope.experiments.mind_the_gap.measuring import measure, problems
-from algoscope.measures.problems import part
+from algoscope.experiments.mind_the_gap.measure_seeds import measure, problems
+from algoscope.files import read_arrays, write_arrays, write_bytes
+from algoscope.measures.changed_problems import part
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
-from algoscope.runs.files import read_arrays, write_arrays, write_bytes
 from algoscope.tasks import Batch
 from algoscope.training import TrainingConfig
 from algoscope.training.config import config_from_json

@@ -12,7 +12,7 @@ from algoscope.experiments.mind_the_gap.paper import (
 )
 from algoscope.experiments.mind_the_gap.solutions import Solutions
 from algoscope.measures.across import correlation
-from algoscope.tasks.table import Table
+from algoscope.table import Table
 
 _MARGINS = {"bfs": 2.0, "bellman_ford": 2.0, "dfs": 5.0}
 """Points within which a mean counts as the paper's."""

@@ -13,8 +13,8 @@ from algoscope.experiments.mind_the_gap.solutions import Solutions
 from algoscope.measures.references import reference, reference_class
 from algoscope.programs import GraphProgram
 from algoscope.programs.library import bellman_ford, breadth_first
-from algoscope.programs.reading import rewritten
-from algoscope.tasks.table import Table
+from algoscope.programs.parser import rewritten
+from algoscope.table import Table
 
 _FURTHER = """
     + 32 * positive(idx - other.idx - other.visit)

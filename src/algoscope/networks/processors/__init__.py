@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from algoscope.errors import unknown_name
 from algoscope.networks.config import NetworkConfig
 from algoscope.networks.processors.base import Encoded, Processed, Processor
 from algoscope.networks.processors.deepsets import DeepSets
@@ -10,7 +11,6 @@ from algoscope.networks.processors.gatv2 import GATv2
 from algoscope.networks.processors.mpnn import MPNN
 from algoscope.networks.processors.pgn import PGN
 from algoscope.networks.processors.triplet_gmpnn import TripletGMPNN
-from algoscope.tasks.errors import unknown_name
 
 __all__ = ["PROCESSORS", "Encoded", "Processed", "Processor", "check_processor"]
 

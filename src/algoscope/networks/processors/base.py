@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 import equinox as eqx
 from jaxtyping import Array, Bool, Float
 
-from algoscope.networks.folding import Folding
+from algoscope.networks.fused_encoders import Folding
 from algoscope.networks.pairs import Factored, Rows
 
 

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
-from algoscope.networks.folding import Folding
+from algoscope.networks.fused_encoders import Folding
 from algoscope.networks.layers import LayerNorm, Linear, for_backward
 from algoscope.networks.pairs import PairLayers, Rows
 from algoscope.networks.processors.base import Encoded, Processed, Processor

@@ -4,7 +4,7 @@ A node is its own neighbour, over an edge of no length unless the graph has a lo
 are at least 1/32 long. A quarter more for the former, and no node takes itself for its parent.
 """
 
-from algoscope.programs.reading import parse
+from algoscope.programs.parser import parse
 
 BELLMAN_FORD = parse(
     "bellman_ford",

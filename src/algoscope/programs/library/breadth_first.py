@@ -4,7 +4,7 @@ They settle the parent once, and differ in what a settled node reads: the lowest
 its parent, or itself.
 """
 
-from algoscope.programs.reading import parse
+from algoscope.programs.parser import parse
 
 _SHOW_BFS = """
     hint.reach_h = visit

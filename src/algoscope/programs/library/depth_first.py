@@ -4,7 +4,7 @@ The top of the stack is a token that all nodes can see. Who is pushed, popped or
 found by nodes that ask the token holder whether it means them.
 """
 
-from algoscope.programs.reading import parse
+from algoscope.programs.parser import parse
 
 DFS = parse(
     "dfs",

@@ -1,6 +1,6 @@
 """The minimum of a sequence: a cursor moves along the chain of predecessors."""
 
-from algoscope.programs.reading import parse
+from algoscope.programs.parser import parse
 
 MINIMUM = parse(
     "minimum",

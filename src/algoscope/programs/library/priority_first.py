@@ -2,7 +2,7 @@
 that it is taken, and those that are not marked yet read the best of the marked.
 """
 
-from algoscope.programs.reading import parse
+from algoscope.programs.parser import parse
 
 _TAKE_NEAREST = """
     reached = found or input.s

@@ -10,7 +10,7 @@ from algoscope.programs.library import (
     priority_first,
     variants,
 )
-from algoscope.programs.reading import parse, rewritten
+from algoscope.programs.parser import parse, rewritten
 
 _LEVEL = breadth_first.BFS.text.partition("visit = found or input.s")[2].partition("hint.")[0]
 _RELAXATION = bellman_ford.BELLMAN_FORD.text.partition("visit = hint.msk")[2].partition("hint.")[0]

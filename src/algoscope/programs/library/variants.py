@@ -3,7 +3,7 @@ can be tested on true mechanisms that its references do not show.
 """
 
 from algoscope.programs.library import bellman_ford, breadth_first, minimum, priority_first
-from algoscope.programs.reading import rewritten
+from algoscope.programs.parser import rewritten
 
 BFS_FRONTIER = rewritten(
     "bfs_frontier",

@@ -11,7 +11,7 @@ from algoscope.programs.library import (
     priority_first,
     variants,
 )
-from algoscope.programs.reading import parse, rewritten
+from algoscope.programs.parser import parse, rewritten
 
 BFS_HIGHEST = rewritten("bfs_highest", breadth_first.BFS, {"minimum": "maximum"})
 

@@ -24,8 +24,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from algoscope.files import place
 from algoscope.markup import escape
-from algoscope.runs.files import place
 
 INK, MUTED, RULE, PAPER = "#1c2530", "#657082", "#d3d9e0", "#fefefe"
 REFERENCE, TRAINED, NULL = "#0a6fb0", "#c8500a", "#8b939e"

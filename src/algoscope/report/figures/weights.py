@@ -2,7 +2,7 @@
 
 from algoscope import programs
 from algoscope.markup import escape
-from algoscope.programs import drawing
+from algoscope.programs import weight_pictures
 from algoscope.programs.panels import panels
 from algoscope.report.figures.style import FULL, Drawn, styled
 
@@ -16,7 +16,7 @@ def draw(program: str) -> list[Drawn]:
         if not used:
             continue
         with styled():
-            figure = drawing.figure("", used, FULL)
+            figure = weight_pictures.figure("", used, FULL)
         zeros = f" All zero and not shown: {', '.join(unused)}." if unused else ""
         drawn.append(
             Drawn(

@@ -11,8 +11,8 @@ truncated (`truncate_decimals`), with or without the trace of the algorithm.
 """
 
 from algoscope.tasks.text.examples import rows, sample, stream
-from algoscope.tasks.text.problems import Problem, PromptError, parse
-from algoscope.tasks.text.reading import Reading, read
+from algoscope.tasks.text.parse_answer import Reading, read
+from algoscope.tasks.text.parse_prompt import Problem, PromptError, parse
 from algoscope.tasks.text.scoring import Scores, score
 from algoscope.tasks.text.splits import split, split_sizes
 from algoscope.tasks.text.writing import Example, write

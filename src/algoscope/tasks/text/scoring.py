@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.tasks.text.reading import first_paragraph, read
+from algoscope.tasks.text.parse_answer import first_paragraph, read
 from algoscope.tasks.text.writing import Example
 
 

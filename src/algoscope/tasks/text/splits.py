@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from algoscope.tasks.errors import unknown_name
+from algoscope.errors import unknown_name
 from algoscope.tasks.text.examples import stream
 from algoscope.tasks.text.writing import Example
 

@@ -17,7 +17,7 @@ import numpy as np
 from algoscope.tasks.batch import Batch
 from algoscope.tasks.features import Feature, Kind, Location, Stage
 from algoscope.tasks.options import integer
-from algoscope.tasks.text.layout import layout_of
+from algoscope.tasks.text.prompt_layout import layout_of
 
 _BETWEEN = ", "
 _MASKED = -1

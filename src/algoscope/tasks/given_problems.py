@@ -21,14 +21,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from algoscope.errors import short, unknown_name
+from algoscope.table import Table
 from algoscope.tasks import given_graphs, given_sequences, needs
 from algoscope.tasks.batch import Batch
-from algoscope.tasks.errors import short, unknown_name
 from algoscope.tasks.features import Feature, Kind, Location, Stage
 from algoscope.tasks.registry import get
 from algoscope.tasks.sampling import trace_problems
-from algoscope.tasks.table import Table, trace_table
 from algoscope.tasks.task import Task
+from algoscope.tasks.trace_table import trace_table
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.llm import nulls
+from algoscope import statistics
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis, trace
 from algoscope.llm.prompts import Item
 from algoscope.llm.subjects import Subject
@@ -32,16 +32,16 @@ class StepScore(NamedTuple):
 
 class WrittenHypothesis(NamedTuple):
     hypothesis: str
-    order: nulls.Estimate
+    order: statistics.Estimate
     p: float
     """Against random orders of the same nodes, corrected for the number of hypotheses."""
-    coverage: nulls.Estimate
+    coverage: statistics.Estimate
 
 
 class WrittenStudy(NamedTuple):
     hypotheses: list[WrittenHypothesis]
-    right: nulls.Estimate
-    path_alone: nulls.Estimate
+    right: statistics.Estimate
+    path_alone: statistics.Estimate
     """The share of texts that name the path and nothing else, of those with a path."""
     nodes: float
     """Nodes named in a text, on average."""
@@ -117,10 +117,10 @@ def judge(
         orders = np.array([s.order for s in scores])
         null = _null(written, items, hypothesis, permutations, rng)
         valid = np.isfinite(orders)
-        p.append(nulls.p_value(float(orders[valid].mean()), null) if valid.any() else 1.0)
-        coverage = nulls.bootstrap(np.array([s.coverage for s in scores]))
-        rows.append(WrittenHypothesis(hypothesis.name, nulls.bootstrap(orders), 1.0, coverage))
-    rows = [row._replace(p=float(c)) for row, c in zip(rows, nulls.holm(p), strict=True)]
+        p.append(statistics.p_value(float(orders[valid].mean()), null) if valid.any() else 1.0)
+        coverage = statistics.bootstrap(np.array([s.coverage for s in scores]))
+        rows.append(WrittenHypothesis(hypothesis.name, statistics.bootstrap(orders), 1.0, coverage))
+    rows = [row._replace(p=float(c)) for row, c in zip(rows, statistics.holm(p), strict=True)]
     alone = [
         set(nodes) | {item.source} == set(item.path())
         for nodes, item in zip(written, items, strict=True)
@@ -128,10 +128,10 @@ def judge(
     ]
     return WrittenStudy(
         rows,
-        nulls.proportion([right(t, i) for t, i in zip(texts, items, strict=True)]),
-        nulls.proportion(alone),
+        statistics.proportion([right(t, i) for t, i in zip(texts, items, strict=True)]),
+        statistics.proportion(alone),
         float(np.mean([len(nodes) for nodes in written])),
-        _verdict(rows, nulls.proportion(alone), written),
+        _verdict(rows, statistics.proportion(alone), written),
         list(texts),
     )
 
@@ -147,7 +147,7 @@ def _null(written, items, hypothesis, permutations, rng) -> np.ndarray:
     return total / max(counted, 1)
 
 
-def _verdict(rows, alone: nulls.Estimate, written) -> str:
+def _verdict(rows, alone: statistics.Estimate, written) -> str:
     if np.mean([len(nodes) > 0 for nodes in written]) < 0.5:
         return "writes no steps"
     if alone.value >= _COVERED:

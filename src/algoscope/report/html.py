@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from algoscope import markup
 from algoscope.markup import element, escape
-from algoscope.tasks.table import Table
+from algoscope.table import Table
 
 
 class Section(NamedTuple):

@@ -5,7 +5,7 @@ import pytest
 
 from algoscope import tasks
 from algoscope.tasks import Feature, Kind, Location, Stage
-from algoscope.tasks.table import cell, trace_table
+from algoscope.tasks.trace_table import cell, trace_table
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import ast
 import textwrap
 
 from algoscope import tasks
+from algoscope.errors import unknown_name
 from algoscope.programs.expressions import Expressions, Fault, FaultError, calls, calls_inside
 from algoscope.programs.language import (
     ALWAYS,
@@ -22,7 +23,6 @@ from algoscope.programs.language import (
     read,
 )
 from algoscope.tasks import Stage, Task
-from algoscope.tasks.errors import unknown_name
 
 
 class ProgramError(ValueError):

@@ -6,8 +6,8 @@ import functools
 import jax
 import jax.numpy as jnp
 
+from algoscope.errors import unknown_name
 from algoscope.networks import ConfigError, Network, WeightsError, arrays, with_arrays
-from algoscope.tasks.errors import unknown_name
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import Learner, layout_of, start_learner
 from algoscope.training.model import model_of, same_for_all, start_model

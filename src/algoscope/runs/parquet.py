@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from algoscope.runs.files import RunError, explained, place
+from algoscope.files import RunError, explained, place
 from algoscope.runs.folder import Run, list_runs, open_run
 
 _TABLES = ("metrics", "validation", "results")

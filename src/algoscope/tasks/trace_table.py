@@ -1,32 +1,12 @@
 """A trace as a table of short texts: a row a step, a column a hint."""
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
+from algoscope.table import Table
 from algoscope.tasks.batch import Batch
 from algoscope.tasks.features import Feature, Kind, Location, Stage
-
-
-class Table(NamedTuple):
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-
-    def __str__(self) -> str:
-        lines = [self.columns, *self.rows]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        texts = (
-            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
-        return "\n".join([self.title, *texts])
-
-    def markdown(self) -> str:
-        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
-        texts = ("| " + " | ".join(line) + " |" for line in lines)
-        return "\n".join([f"**{self.title}**", "", *texts])
 
 
 def trace_table(batch: Batch, sample: int = 0, labels: Sequence[Hashable] | None = None) -> Table:

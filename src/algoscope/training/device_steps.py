@@ -16,7 +16,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from algoscope.training.compiling import program_for
+from algoscope.training.compile_cache import program_for
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import (
     Learner,

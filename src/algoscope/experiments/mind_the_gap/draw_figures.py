@@ -8,7 +8,7 @@ import scipy.stats
 
 from algoscope.experiments.mind_the_gap.claims import Between
 from algoscope.experiments.mind_the_gap.solutions import Solutions
-from algoscope.measures.problems import part
+from algoscope.measures.changed_problems import part
 from algoscope.measures.references import reference_class
 from algoscope.report.figures import attention, distances
 from algoscope.report.figures.style import (

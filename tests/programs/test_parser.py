@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from algoscope.programs.language import OTHER, POSITION, Atom, Type
-from algoscope.programs.reading import Fault, ProgramError, parse, rewritten
+from algoscope.programs.parser import Fault, ProgramError, parse, rewritten
 
 LEADING = """
     found: Bool

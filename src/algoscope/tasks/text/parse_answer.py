@@ -14,7 +14,7 @@ import numpy as np
 
 from algoscope.tasks import registry
 from algoscope.tasks.options import integer
-from algoscope.tasks.text.layout import is_real, layout_of, written_shape
+from algoscope.tasks.text.prompt_layout import is_real, layout_of, written_shape
 
 _WHOLE = re.compile(r"-?[0-9]+")
 _REAL = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")

@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from algoscope.errors import short, unknown_name
 from algoscope.tasks import needs
 from algoscope.tasks.batch import Batch
-from algoscope.tasks.errors import short, unknown_name
 from algoscope.tasks.features import Feature, Kind, Stage
-from algoscope.tasks.problems import complaints
+from algoscope.tasks.given_problems import complaints
 from algoscope.tasks.registry import get, names
 from algoscope.tasks.sampling import trace_problems
 from algoscope.tasks.task import Task
-from algoscope.tasks.text.layout import Layout, is_real, layout_of, written_shape
+from algoscope.tasks.text.prompt_layout import Layout, is_real, layout_of, written_shape
 
 _INITIAL_TRACE = "initial_trace"
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algoscope import networks, tasks
-from algoscope.networks import folding, objective
+from algoscope.networks import fused_encoders, objective
 from algoscope.networks.network import batch_arrays
 from algoscope.networks.pairs import Rows
 
@@ -20,7 +20,7 @@ def test_a_folded_network_has_the_same_loss_and_gradient(task, monkeypatch):
     arrays = batch_arrays(network, batch)
 
     def computed(folds: bool):
-        monkeypatch.setattr(folding, "folds", lambda _: folds)
+        monkeypatch.setattr(fused_encoders, "folds", lambda _: folds)
         return jax.jit(jax.value_and_grad(lambda n: objective.loss(n, arrays)))(network)
 
     (plain, of_plain), (folded, of_folded) = computed(False), computed(True)
@@ -30,9 +30,9 @@ def test_a_folded_network_has_the_same_loss_and_gradient(task, monkeypatch):
 
 
 def test_exact_scalars_are_read_in_two_parts_that_a_gpu_does_not_round(monkeypatch):
-    monkeypatch.setattr(folding, "folds", lambda _: True)
+    monkeypatch.setattr(fused_encoders, "folds", lambda _: True)
     scalars = jax.random.normal(jax.random.key(0), (5, 3))
-    folded = folding.Folding.of(
+    folded = fused_encoders.Folding.of(
         Rows(jnp.ones((3, 8)), jnp.zeros(8)), [0, 2], networks.NetworkConfig()
     )
     read = folded.read(jnp.zeros((5, 8)), [scalars])
@@ -46,7 +46,7 @@ def test_exact_scalars_are_read_in_two_parts_that_a_gpu_does_not_round(monkeypat
 
 def test_networks_of_full_precision_are_not_folded(monkeypatch):
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert folding.folds(networks.NetworkConfig())
-    assert not folding.folds(networks.NetworkConfig(matrix_precision="highest"))
+    assert fused_encoders.folds(networks.NetworkConfig())
+    assert not fused_encoders.folds(networks.NetworkConfig(matrix_precision="highest"))
     monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
-    assert not folding.folds(networks.NetworkConfig())
+    assert not fused_encoders.folds(networks.NetworkConfig())

@@ -9,10 +9,10 @@ from algoscope import training
 from algoscope.markup import element, escape
 from algoscope.networks import NetworkConfig
 from algoscope.report.findings import Findings
-from algoscope.report.frame import facts, table
+from algoscope.report.html import facts, table
 from algoscope.runs import Run
+from algoscope.table import Table
 from algoscope.tasks import Recipe
-from algoscope.tasks.table import Table
 
 
 def section(run: Run, found: Findings) -> str:

@@ -5,7 +5,7 @@ import pytest
 from measures.conftest import interpreted, with_attention
 
 from algoscope import tasks
-from algoscope.measures.internal import compare_rows, internal_gap, nearest, row_sets
+from algoscope.measures.attention_match import compare_rows, internal_gap, nearest, row_sets
 from algoscope.measures.references import NoReferenceError, reference_class, unsettled
 
 

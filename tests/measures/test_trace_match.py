@@ -7,7 +7,7 @@ import pytest
 from measures.conftest import interpreted
 
 from algoscope import tasks
-from algoscope.measures.external import external_faithfulness
+from algoscope.measures.trace_match import external_faithfulness
 from algoscope.recording import Recording
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from algoscope import measures, networks, programs, tasks
 from algoscope.measures import across, landscape, summary
+from algoscope.measures.changed_problems import part
 from algoscope.measures.evidence import record
 from algoscope.measures.examination import LARGE, SMALL, Examination, examination
-from algoscope.measures.external import external_faithfulness
-from algoscope.measures.problems import part
+from algoscope.measures.trace_match import external_faithfulness
 from algoscope.networks import Network
 from algoscope.programs import Role
 from algoscope.programs.compiler import compile_program

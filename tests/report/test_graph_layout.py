@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from algoscope.report.layout import places
+from algoscope.report.graph_layout import places
 
 
 def ladder(rungs: int) -> np.ndarray:

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algoscope import networks, tasks
+from algoscope.measures.attention_match import InternalGap, internal_gap, nearest
 from algoscope.measures.evidence import record
-from algoscope.measures.external import external_faithfulness
-from algoscope.measures.internal import InternalGap, internal_gap, nearest
 from algoscope.measures.references import Reference, reference_class, unsettled
 from algoscope.measures.summary import without_nan
+from algoscope.measures.trace_match import external_faithfulness
 from algoscope.recording import Recording
 from algoscope.runs import Run
 from algoscope.tasks import Batch

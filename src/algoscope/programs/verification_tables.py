@@ -2,8 +2,8 @@
 
 from algoscope.programs.printed import PrintedCertificate
 from algoscope.programs.verification import Exactness, Verification
+from algoscope.table import Table
 from algoscope.tasks import Batch
-from algoscope.tasks.table import Table
 
 
 def verification_table(name: str, result: Verification) -> Table:

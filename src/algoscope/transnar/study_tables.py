@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from algoscope import tasks
-from algoscope.runs.files import read_arrays
+from algoscope.files import read_arrays
+from algoscope.table import Table
 from algoscope.tasks import Kind, Location, Stage
-from algoscope.tasks.table import Table
 from algoscope.transnar.scores import Score, Scores, averaged, from_json, mean_clrs
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from algoscope.tasks import text
 from algoscope.tasks.text import Example, PromptError, Reading, Scores
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.cells import cell_of
 from algoscope.transnar.generation import check_room, generate
 from algoscope.transnar.loop import Trained, view_of
 from algoscope.transnar.pool import graph_of
+from algoscope.transnar.text_dataset import cell_of
 from algoscope.transnar.tokenizer import tokenizer
 
 _ROOM = 256
