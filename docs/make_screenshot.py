@@ -1,4 +1,4 @@
-"""Makes docs/report.png: the verdict in light and the explorer in dark, side by side.
+"""Makes docs/pictures/report.png: the verdict in light and the explorer in dark, side by side.
 
 make demo && python docs/make_screenshot.py runs/demo/report.html
 
@@ -40,7 +40,7 @@ def main(report: pathlib.Path) -> None:
     for number, part in enumerate(parts):
         both.paste(part, (number * WIDTH, 0))
     small = both.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    small.save(pathlib.Path(__file__).with_name("report.png"), optimize=True)
+    small.save(pathlib.Path(__file__).parent / "pictures" / "report.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 
 Twelve numbers are tested, each against two thresholds (`THRESHOLDS`): the algorithm's from the one
 on, another mechanism's below the other. How they were fixed, and on what subjects the verdict was
-tested, is in docs/verdict.md.
+tested, is in docs/explanation/verdict.md.
 """
 
 import math
@@ -44,7 +44,7 @@ THRESHOLDS = {
     "interchange": Threshold(0.7, 0.0),
 }
 """Interchange alone contradicts nothing: a network that keeps facts about its graph in the state is
-thrown off by another graph's, though it runs the algorithm (docs/verdict.md)."""
+thrown off by another graph's, though it runs the algorithm (docs/explanation/verdict.md)."""
 PLACES = ("small", "large", "deep", "sparse")
 NEEDED = ("moves_small", "moves_large", "reads_small", "reads_large")
 

@@ -254,7 +254,8 @@ def _verdict(chapter: _Chapter, show: Callable[..., str]) -> str:
                 "p",
                 f"{len(THRESHOLDS)} numbers are tested, each from 0 to 1, where 1 is the "
                 "algorithm. Their definitions, how the thresholds were fixed, and how often the "
-                "verdict errs on compiled programs of known truth are in docs/verdict.md.",
+                "verdict errs on compiled programs of known truth are in "
+                "docs/explanation/verdict.md.",
                 class_="small",
             ),
         ),

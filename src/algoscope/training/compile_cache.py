@@ -7,7 +7,7 @@ from jax.stages import Compiled, Wrapped
 
 OPTIONS: dict[str, str | bool] = {"xla_disable_hlo_passes": "triton-softmax-rewriter"}
 """With that pass of the GPU's compiler, choosing what to fuse takes nine tenths of all compile
-time, and programs are no faster (docs/performance.md)."""
+time, and programs are no faster (docs/lab/gpu-training.md)."""
 _lowering = threading.Lock()
 
 

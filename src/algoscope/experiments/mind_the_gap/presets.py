@@ -17,8 +17,8 @@ _CHUNKS = {"bfs": 128, "bellman_ford": 128, "dfs": 32}
 """Seeds that are trained together on a GPU."""
 _STEPS = 10_000
 _RATES = {"bfs": 14_700.0, "bellman_ford": 8_800.0, "dfs": 1_000.0}
-"""Seed-steps a second on one H200: of 128 seeds at n = 16, docs/performance.md; of DFS, of 32 seeds
-in training."""
+"""Seed-steps a second on one H200: of 128 seeds at n = 16 (docs/explanation/performance.md); of
+DFS, of 32 seeds in training."""
 _COMPILING = 60.0
 """Seconds for each chunk, likewise."""
 
@@ -81,7 +81,8 @@ def estimate(plans: Sequence["Plan"], out: pathlib.Path) -> str:
         parts.append(f"{plan.name} {seed_steps:,} seed-steps at {_RATES[plan.task]:,.0f} a second")
     return (
         f"about {minutes:.0f} GPU minutes on one H200: {'; '.join(parts)}; and "
-        f"{_COMPILING:.0f} s for each chunk to compile (docs/performance.md), measuring not counted"
+        f"{_COMPILING:.0f} s for each chunk to compile (docs/explanation/performance.md), "
+        "measuring not counted"
     )
 
 

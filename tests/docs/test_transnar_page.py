@@ -1,0 +1,118 @@
+"""The pages say of TransNAR what results/transnar/full.json says."""
+
+import json
+import statistics
+
+import pytest
+from pages import ROOT, one_line, read
+
+from algoscope.experiments import transnar_scores
+from algoscope.table import Table
+from algoscope.transnar import study_tables
+from algoscope.transnar.scores import from_json, mean_clrs
+
+RESULTS = ROOT / "results" / "transnar" / "full.json"
+
+
+@pytest.fixture(scope="module")
+def results():
+    return json.loads(RESULTS.read_text())
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return read("docs/explanation/transnar.md")
+
+
+@pytest.fixture(scope="module")
+def unseen(results) -> dict[str, str]:
+    """Mean CLRS scores at unseen sizes, by row of the table."""
+    shown = study_tables.table(results)
+    column = shown.columns.index("unseen")
+    return {row[0]: row[column].split(" ")[0] for row in shown.rows}
+
+
+@pytest.fixture(scope="module")
+def short_answers(results) -> dict[str, str]:
+    """The same, on the tasks that ask for one or two numbers."""
+    shown = study_tables.answer_tables(results)[0]
+    column = shown.columns.index("CLRS, n = 10, 14")
+    return {row[0]: row[column] for row in shown.rows}
+
+
+def _has_rows(page: str, table: Table) -> bool:
+    """Whether the page has all rows of the table, one below the other."""
+    return "\n".join(table.markdown().splitlines()[4:]) in page
+
+
+def _unseen_clrs(results: dict, row: str) -> float:
+    return statistics.fmean(
+        mean_clrs(from_json(scores), results["unseen_sizes"]) for scores in results["rows"][row]
+    )
+
+
+def test_results_are_of_the_full_preset(results):
+    full = transnar_scores.study_of("full")
+    config = {"reasoner": full.reasoner.as_json(), "tower": full.tower.as_json()}
+    assert results["complete"]
+    assert results["config"] == json.loads(json.dumps(config))
+    assert results["seeds"] == list(full.seeds)
+    assert results["test_sizes"] == list(full.test_sizes)
+    assert results["problems"]["test"] == full.problems
+    assert not results["environment"]["commit"].endswith("dirty")
+
+
+def test_the_page_shows_the_tables_of_the_results(results, page):
+    shown = ["base", "hybrid", "hybrid, untrained reasoner", "one answer for all problems"]
+    shown += ["reasoner alone", "text to graph to reasoner"]
+    assert _has_rows(page, study_tables.table(results))
+    assert _has_rows(page, study_tables.task_table(results, shown))
+    assert _has_rows(page, study_tables.answer_tables(results)[1])
+    assert _has_rows(page, study_tables.ablation_table(results))
+
+
+def test_sentences_about_the_mean_have_the_numbers_of_the_table(results, page, unseen):
+    base, hybrid, reasoner = unseen["base"], unseen["hybrid"], unseen["reasoner alone"]
+    one_answer = unseen["one answer for all problems"]
+    gap = 100 * (_unseen_clrs(results, "hybrid") - _unseen_clrs(results, "base"))
+    findings = one_line(read("docs/explanation/findings.md"))
+    assert f"points of the CLRS score ({hybrid} and {base}, n = 10 and 14;" in findings
+    assert f"ahead of its base at unseen sizes**, by {gap:.1f} points" in findings
+    assert f"ahead of the base by {gap:.1f} points at unseen sizes" in one_line(page)
+    assert f"as high as TransNAR's hybrid**: {one_answer} at unseen sizes" in findings
+    assert f"no tower is near the reasoner**, {reasoner}," in one_line(page)
+
+
+def test_sentences_about_short_answers_have_the_numbers_of_the_table(page, short_answers):
+    hybrid, base = short_answers["hybrid"], short_answers["base"]
+    one_answer = short_answers["one answer for all problems"]
+    reasoner = short_answers["reasoner alone"]
+    findings = one_line(read("docs/explanation/findings.md"))
+    assert f"the hybrid has {hybrid}, one answer {one_answer}, the base {base}" in findings
+    untrained = short_answers["hybrid, untrained reasoner"]
+    assert f"short answers fall from {hybrid} to {untrained}" in findings
+    said = f"{hybrid} at unseen sizes (reasoner {reasoner}, one answer {one_answer}, base {base})"
+    assert said in one_line(page)
+
+
+@pytest.mark.parametrize("name", ["explanation/transnar", "explanation/findings", "lab/transnar"])
+def test_conclusions_are_withdrawn(name):
+    text = one_line(read(f"docs/{name}.md").replace("\n> ", " "))
+    assert "had hardly learnt at that rate" in text
+    assert "withdrawn until they are retrained" in text
+
+
+def test_answers_are_told_apart_by_their_length(results):
+    short, per_node, other = study_tables.answer_tables(results)
+    assert "quickselect" in short.title
+    assert "naive_string_matcher" in short.title
+    assert "mst_prim" in per_node.title
+    assert "insertion_sort, lcs_length" in other.title
+
+
+def test_the_command_prints_what_a_study_wrote(monkeypatch, capsys, results):
+    monkeypatch.setattr("sys.argv", ["transnar_scores", str(RESULTS)])
+    transnar_scores.main()
+    said = capsys.readouterr().out
+    assert all(table.markdown() in said for table in study_tables.all_tables(results))
+    assert "holds: the hybrid has the higher mean CLRS score at n = 10, 14" in said
