@@ -32,7 +32,6 @@ import jax
 import numpy as np
 
 from algoscope import networks, programs
-from algoscope.measures.changed_problems import part
 from algoscope.measures.evidence import Evidence, gather
 from algoscope.measures.examination import examination
 from algoscope.measures.verdict import (
@@ -136,9 +135,9 @@ def followers(program: GraphProgram, seed: int):
     """Whether a network still follows the program: on plain problems, and on close calls, too."""
     exam = examination(program.task, seed)
     accounts = [(exam.small, exam.parts["plain"]), (exam.large, slice(None))]
-    expected = [interpret(program, part(batch, where)).hints for batch, where in accounts]
+    expected = [interpret(program, batch.take(where)).hints for batch, where in accounts]
     close = [exam.parts[name] for name in ("near", "far") if name in exam.parts]
-    answers = [interpret(program, part(exam.small, where)).outputs for where in close]
+    answers = [interpret(program, exam.small.take(where)).outputs for where in close]
 
     def follows(network) -> bool:
         for (batch, where), hints in zip(accounts, expected, strict=True):

@@ -14,9 +14,15 @@ import numpy as np
 
 from algoscope import markup
 from algoscope.table import Table
+from algoscope.tasks.batch import Batch, valid_steps
 
 Array = jax.Array | np.ndarray
 _MOST_MAPS = 8
+jax.tree_util.register_dataclass(
+    Batch,
+    data_fields=["inputs", "hints", "outputs", "lengths"],
+    meta_fields=["task", "features"],
+)
 
 
 class Recording(eqx.Module):
@@ -37,11 +43,10 @@ class Recording(eqx.Module):
     @property
     def valid(self) -> np.ndarray:
         """Which steps are no padding: bool [batch, step]."""
-        steps = np.arange(np.shape(self.attention)[1])
-        return steps < np.maximum(1, np.asarray(self.lengths) - 1)[:, None]
+        return valid_steps(np.asarray(self.lengths), np.shape(self.attention)[1])
 
-    def part(self, samples: slice | np.ndarray) -> "Recording":
-        """The same of some of the samples."""
+    def take(self, samples: slice | np.ndarray) -> "Recording":
+        """The samples of a slice, of indices or of a mask."""
 
         def of(values):
             return type(values)(*map(of, values)) if isinstance(values, tuple) else values[samples]

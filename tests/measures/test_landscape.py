@@ -36,7 +36,7 @@ def test_every_filter_of_a_direction_is_as_long_as_the_networks(small):
 def test_the_network_itself_is_in_the_middle(small):
     network, batch = small
     plane = landscape(network, batch, LOCAL, resolution=3)
-    loss = float(networks.loss(network, networks.batch_arrays(network, batch)))
+    loss = float(networks.loss(network, networks.to_device(network, batch)))
     assert plane.losses.shape == (3, 3)
     np.testing.assert_allclose(plane.losses[1, 1], loss, rtol=1e-5)
     assert np.ptp(plane.losses) > 0

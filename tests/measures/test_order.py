@@ -9,7 +9,6 @@ import pytest
 
 from algoscope import networks, programs, tasks
 from algoscope.measures import counterfactual
-from algoscope.measures.changed_problems import joined, part
 from algoscope.measures.nulls import untrained
 from algoscope.measures.probes import mean_score, probe_scores
 from algoscope.programs.compiler import compile_program
@@ -19,7 +18,7 @@ STEPS = 250
 
 def trained(network: networks.Network) -> networks.Network:
     """After a few steps on a few hundred small graphs."""
-    arrays = networks.batch_arrays(network, tasks.sample("bfs", 8, 128, seed=11))
+    arrays = networks.to_device(network, tasks.sample("bfs", 8, 128, seed=11))
     optimiser = optax.adam(1e-2)
 
     @jax.jit
@@ -47,14 +46,14 @@ def test_probes_and_counterfactuals_are_in_order(subjects):
     plain, other = (tasks.sample("bfs", 8, 32, seed) for seed in (1, 2))
     used, unused = counterfactual.changes(plain, seed=0)
     batches = [plain, other, used.before, used.after, unused.before, unused.after]
-    everything = joined(batches)
+    everything = tasks.Batch.join(batches)
     ends = np.cumsum([0, *map(len, batches)])
     places = [slice(start, end) for start, end in itertools.pairwise(ends)]
     probes, effects = {}, {}
     for name, network in subjects.items():
         whole = networks.run(network, everything)
         recordings = [jax.tree.map(lambda array, at=at: array[at], whole) for at in places]
-        mine, fresh = ((recordings[k], part(everything, places[k])) for k in (0, 1))
+        mine, fresh = ((recordings[k], everything.take(places[k])) for k in (0, 1))
         probes[name] = mean_score(probe_scores(mine, fresh, fresh)).same_size
         response = counterfactual.response((used, *recordings[2:4]), (unused, *recordings[4:]))
         effects[name] = response.effect

@@ -7,7 +7,7 @@ import pytest
 
 from algoscope import networks, tasks
 from algoscope.networks import fused_encoders, objective
-from algoscope.networks.network import batch_arrays
+from algoscope.networks.network import to_device
 from algoscope.networks.pairs import Rows
 
 
@@ -17,7 +17,7 @@ def test_a_folded_network_has_the_same_loss_and_gradient(task, monkeypatch):
     network = networks.build(
         batch.features, networks.NetworkConfig(width=16), key=jax.random.key(1)
     )
-    arrays = batch_arrays(network, batch)
+    arrays = to_device(network, batch)
 
     def computed(folds: bool):
         monkeypatch.setattr(fused_encoders, "folds", lambda _: folds)

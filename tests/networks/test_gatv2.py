@@ -90,7 +90,7 @@ def test_processor_computes_the_equations(option):
             network,
             {k: random.normal(size=a.shape) for k, a in networks.arrays(network).items()},
         )
-        arrays = networks.batch_arrays(network, batch)
+        arrays = networks.to_device(network, batch)
         values = {f.name: arrays.inputs | arrays.hints for f in network.features}
         values = {
             f.name: KINDS[f.kind].value(

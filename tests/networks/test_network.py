@@ -76,7 +76,7 @@ def noise(batch: tasks.Batch, width: int, keep: float = 1.0, force: bool = False
 def test_teacher_forcing_replaces_the_predicted_hints():
     batch = tasks.sample("bfs", size=6, count=4, seed=1)
     network = build("bfs")
-    arrays = networks.batch_arrays(network, batch)
+    arrays = networks.to_device(network, batch)
     free = trajectories_of(network, arrays, noise(batch, 8), training=True)
     forced = trajectories_of(network, arrays, noise(batch, 8, force=True), training=True)
     np.testing.assert_allclose(free.hidden[:, 0], forced.hidden[:, 0], atol=1e-6)
@@ -86,7 +86,7 @@ def test_teacher_forcing_replaces_the_predicted_hints():
 def test_dropout_scales_and_removes_units():
     batch = tasks.sample("bfs", size=6, count=4, seed=1)
     network = build("bfs", dropout=0.5)
-    arrays = networks.batch_arrays(network, batch)
+    arrays = networks.to_device(network, batch)
     off = trajectories_of(network, arrays, noise(batch, 8, keep=0.0), training=True)
     assert jnp.abs(off.hidden).max() == 0
     full = trajectories_of(network, arrays, noise(batch, 8), training=True)
@@ -177,7 +177,7 @@ def test_no_operation_makes_nodes_by_nodes_by_width_numbers():
     batch = tasks.sample("bfs", size=nodes, count=1, p=0.2)
     config = networks.NetworkConfig(width=width)
     network = networks.build(tasks.get("bfs"), config, key=jax.random.key(0))
-    arrays = networks.batch_arrays(network, batch)
+    arrays = networks.to_device(network, batch)
     largest = largest_array(lambda network: trajectories_of(network, arrays), network)
     assert largest < nodes * nodes * width / 4
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from oracle import cases, packed, rule
 
-from algoscope import networks
+from algoscope import networks, tasks
 from algoscope.networks.kinds import PermutationLogits
-from algoscope.networks.network import BatchArrays, Network, Noise, Trajectory, trajectories_of
+from algoscope.networks.network import Network, Noise, Trajectory, trajectories_of
 from algoscope.networks.objective import loss_of
 
 FOLDER = pathlib.Path(__file__).parents[1] / "oracle" / "networks"
@@ -21,7 +21,7 @@ ours in float32 stays within the rest; with those of the tests it does not, so i
 
 
 @functools.partial(jax.jit, static_argnames="both")
-def predictions(network: Network, arrays: BatchArrays, noise: Noise, both: bool):
+def predictions(network: Network, arrays: tasks.Batch, noise: Noise, both: bool):
     """Training predictions, loss and gradient; evaluation predictions too if `both`."""
 
     def loss(network):
@@ -43,9 +43,8 @@ def named(run: Trajectory, outputs: str, hints: str) -> dict[str, jax.Array]:
     return found
 
 
-def no_noise(network: Network, arrays: BatchArrays, draw: int) -> Noise:
-    batch, nodes = arrays.inputs["pos"].shape
-    steps = max(1, next(iter(arrays.hints.values())).shape[1] - 1)
+def no_noise(network: Network, arrays: tasks.Batch, draw: int) -> Noise:
+    batch, nodes, steps = len(arrays), arrays.nodes, arrays.steps
     return Noise(
         jnp.ones((batch, steps, nodes, network.config.width)),
         jnp.zeros((batch, steps), bool),
@@ -59,7 +58,7 @@ def test_predictions_loss_and_gradient_equal_those_of_dm_clrs(case):
     golden = packed.load(FOLDER / f"{case.name}.npz")
     with jax.enable_x64(case.x64 or case.name in ROUNDED):
         network = networks.skeleton(batch.task, case.config)
-        arrays = networks.batch_arrays(network, batch)
+        arrays = networks.to_device(network, batch)
         both = any(".evaluation." in key for key in golden)
         compared = set()
         for draw in cases.DRAWS:

@@ -1,7 +1,6 @@
 """What the tests compare: a program's run with the reference algorithm and with its meaning."""
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,29 +17,11 @@ _SCALAR_ERROR = 1e-5
 def problems(task: str, size: int, seed: int = 0, count: int = 8) -> Batch:
     """Empty, sparse, dense and complete graphs in one batch; of other tasks, any problems."""
     densities = [0.0, 0.3, 0.7, 1.0] if "p" in tasks.get(task).options else [None]
-    return joined(
+    return Batch.join(
         [
             tasks.sample(task, size, count, seed + number, **({} if p is None else {"p": p}))
             for number, p in enumerate(densities)
         ]
-    )
-
-
-def joined(batches: Sequence[Batch]) -> Batch:
-    """One batch of problems of the same size; shorter traces are padded."""
-    longest = max(int(batch.lengths.max()) for batch in batches)
-
-    def padded(hint: np.ndarray) -> np.ndarray:
-        missing = longest - hint.shape[1]
-        return np.pad(hint, [(0, 0), (0, missing)] + [(0, 0)] * (hint.ndim - 2))
-
-    first = batches[0]
-    return dataclasses.replace(
-        first,
-        inputs={n: np.concatenate([b.inputs[n] for b in batches]) for n in first.inputs},
-        hints={n: np.concatenate([padded(b.hints[n]) for b in batches]) for n in first.hints},
-        outputs={n: np.concatenate([b.outputs[n] for b in batches]) for n in first.outputs},
-        lengths=np.concatenate([b.lengths for b in batches]),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from small import CONFIG, changed
 
 from algoscope import networks, tasks
-from algoscope.networks.network import batch_arrays
+from algoscope.networks.network import to_device
 from algoscope.training import learning, pool
 from algoscope.training.initial_weights import start_learners
 from algoscope.training.model import PROCESSOR
@@ -94,7 +94,7 @@ def test_noise_only_where_there_is_chance():
     ]:
         batch = tasks.sample(task, size=4, count=6)
         network = networks.build(batch.features, CONFIG.network, key=key)
-        arrays = batch_arrays(network, batch)
+        arrays = to_device(network, batch)
         noise = learning.noise_of(changed(**changes), network, arrays, key)
         assert (noise is not None) == expected
         if noise is None:

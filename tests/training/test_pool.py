@@ -8,7 +8,6 @@ import pytest
 
 from algoscope import networks, tasks
 from algoscope.training import TrainingConfig
-from algoscope.training.learning import expand
 from algoscope.training.pool import (
     compact,
     draw_generation,
@@ -89,9 +88,9 @@ def test_short_runs_have_one_bucket():
 def test_compact_problems_are_the_same_to_a_network(task):
     batch = tasks.sample(task, size=5, count=3)
     network = networks.build(batch.features, networks.NetworkConfig(width=4), key=jax.random.key(0))
-    expected = networks.batch_arrays(network, batch)
-    found = expand(network, compact(batch))
-    assert jax.tree.all(jax.tree.map(np.array_equal, found, expected))
+    expected = networks.to_device(network, batch)
+    compacted = networks.to_device(network, compact(batch))
+    assert jax.tree.all(jax.tree.map(np.array_equal, compacted, expected))
     assert sum(a.nbytes for a in jax.tree.leaves(compact(batch))) < sum(
         a.nbytes for a in jax.tree.leaves(expected)
     )

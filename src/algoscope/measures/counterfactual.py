@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.measures.attention_match import best_heads
-from algoscope.measures.changed_problems import Problem, part, problems_of, traced
+from algoscope.measures.changed_problems import Problem, problems_of, traced
 from algoscope.measures.references import Reference
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Stage
@@ -82,7 +82,7 @@ def changes(batch: Batch, seed: int) -> tuple[Changed, Changed]:
         if not possible:
             break
         after = traced(batch, [tried[sample] for sample in possible])  # pyright: ignore
-        noticed = _noticed(part(batch, np.array(possible)), after)
+        noticed = _noticed(batch.take(np.array(possible)), after)
         for sample, seen in zip(possible, noticed, strict=True):
             found[bool(seen)].setdefault(sample, tried[sample])  # pyright: ignore
     return tuple(_changed(batch, found[used]) for used in (True, False))  # pyright: ignore
@@ -114,12 +114,12 @@ def flips(batch: Batch, seed: int) -> Changed:
             ends.setdefault(int(sample), (entries[sample], float(ways[sample])))
     samples = np.array(sorted(ends), int)
     if not len(samples):
-        return Changed(part(batch, samples), part(batch, samples), samples)
+        return Changed(batch.take(samples), batch.take(samples), samples)
     chosen = [originals[s] for s in samples]
     entries = [ends[s][0] for s in samples]
     near = np.array([p[name][e] for p, e in zip(chosen, entries, strict=True)])
     far = np.array([ends[s][1] for s in samples])
-    first = part(batch, samples)
+    first = batch.take(samples)
 
     def at(values: np.ndarray) -> Batch:
         return traced(
@@ -134,7 +134,7 @@ def flips(batch: Batch, seed: int) -> Changed:
     away = np.exp(random.uniform(least, most, len(samples))) / 2 * np.sign(far - near)
     before, after = at(near - away), at(far + away)
     good = ~_answers_differ(first, before) & _answers_differ(first, after)
-    return Changed(part(before, good), part(after, good), samples[good])
+    return Changed(before.take(good), after.take(good), samples[good])
 
 
 def response(
@@ -302,5 +302,5 @@ def _answers_differ(before: Batch, after: Batch) -> np.ndarray:
 def _changed(batch: Batch, found: dict[int, Problem]) -> Changed:
     samples = np.array(sorted(found), int)
     if not len(samples):
-        return Changed(part(batch, samples), part(batch, samples), samples)
-    return Changed(part(batch, samples), traced(batch, [found[s] for s in samples]), samples)
+        return Changed(batch.take(samples), batch.take(samples), samples)
+    return Changed(batch.take(samples), traced(batch, [found[s] for s in samples]), samples)

@@ -17,7 +17,6 @@ from algoscope.measures.attention_match import (
     nearest,
     row_sets,
 )
-from algoscope.measures.changed_problems import part
 from algoscope.measures.examination import OTHER_GRAPHS, Examination
 from algoscope.measures.interchange import Interchange, Run, interchange
 from algoscope.measures.nulls import (
@@ -83,7 +82,7 @@ def gather(subject: Subject, exam: Examination) -> Evidence:
         {n: networks.score(p.recording, p.batch)["score"] for n, p in places.items()},
         {n: external_faithfulness(p.recording, p.batch) for n, p in places.items() if small.hints},
         gaps,
-        _scaled(plain, closest, random[0] and random[0].part(exam.parts["plain"])),
+        _scaled(plain, closest, random[0] and random[0].take(exam.parts["plain"])),
         {name: _reads(place) for name, place in places.items()},
         _probes(small, large, exam),
         _probes(*random, exam),
@@ -108,7 +107,7 @@ class _Place(NamedTuple):
     def of(exam: Examination, recording: Recording, name: str) -> "_Place":
         where = exam.parts[name]
         cut = [_cut_reference(r, where) for r in exam.references]
-        return _Place(exam.batch(name), recording.part(where), cut)
+        return _Place(exam.batch(name), recording.take(where), cut)
 
     @staticmethod
     def all(exam: Examination, recording: Recording) -> "_Place":
@@ -116,7 +115,7 @@ class _Place(NamedTuple):
 
 
 def _cut_reference(reference: Reference, where: slice | np.ndarray) -> Reference:
-    return Reference(reference.program, reference.recording.part(where), reference.decisive[where])
+    return Reference(reference.program, reference.recording.take(where), reference.decisive[where])
 
 
 def _reads(place: _Place) -> float:
@@ -167,16 +166,16 @@ def _probes(small: Recording | None, large: Recording | None, exam: Examination)
     whole = exam.parts["plain"]
     middle = (whole.start + whole.stop) // 2
     halves = slice(whole.start, middle), slice(middle, whole.stop)
-    first, second = ((small.part(half), part(exam.small, half)) for half in halves)
+    first, second = ((small.take(half), exam.small.take(half)) for half in halves)
     return mean_score(probe_scores(first, second, (large, exam.large)))
 
 
 def _response(exam: Examination, small: Recording) -> counterfactual.Response | None:
     if exam.used is None or exam.unused is None or not {"used", "unused"} <= set(exam.parts):
         return None
-    plain = small.part(exam.parts["plain"])
+    plain = small.take(exam.parts["plain"])
     pairs = (
-        (changed, plain.part(changed.samples), small.part(exam.parts[name]))
+        (changed, plain.take(changed.samples), small.take(exam.parts[name]))
         for changed, name in ((exam.used, "used"), (exam.unused, "unused"))
     )
     return counterfactual.response(*pairs)
@@ -191,7 +190,7 @@ def _flip_response(
     near, far = exam.parts["near"], exam.parts["far"]
     return counterfactual.flip_response(
         exam.flips,
-        (small.part(near), small.part(far)),
+        (small.take(near), small.take(far)),
         (_cut_reference(whole, near), _cut_reference(whole, far)),
     )
 
@@ -203,7 +202,7 @@ def _interchange(
         return None
     whole = next(r for r in exam.references if r.name == closest.name)
     a, b = (
-        Run(exam.batch(n), small.part(exam.parts[n]), _cut_reference(whole, exam.parts[n]))
+        Run(exam.batch(n), small.take(exam.parts[n]), _cut_reference(whole, exam.parts[n]))
         for n in ("plain", "partners")
     )
     return interchange(subject, a, b)

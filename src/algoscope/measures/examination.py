@@ -13,7 +13,6 @@ import numpy as np
 
 from algoscope import tasks
 from algoscope.measures import counterfactual
-from algoscope.measures.changed_problems import joined, part
 from algoscope.measures.counterfactual import Changed
 from algoscope.measures.interchange import partners
 from algoscope.measures.references import Reference, exact_programs, reference_class
@@ -40,7 +39,7 @@ class Examination:
     flips: Changed | None
 
     def batch(self, name: str) -> Batch:
-        return part(self.small, self.parts[name])
+        return self.small.take(self.parts[name])
 
     @functools.cached_property
     def references(self) -> list[Reference]:
@@ -79,7 +78,7 @@ def examination(
         for name, start, end in zip(batches, ends[:-1], ends[1:], strict=True)
     }
     return Examination(
-        joined(list(batches.values())),
+        Batch.join(list(batches.values())),
         tasks.sample(task, LARGE, large_count, seed),
         parts,
         used,

@@ -69,7 +69,7 @@ def landscape(
         )
     directions = [random_direction(network, 2 * seed + k) for k in range(2)]
     offsets = np.linspace(-radius, radius, resolution)
-    arrays = networks.batch_arrays(network, batch)
+    arrays = networks.to_device(network, batch)
 
     @jax.jit
     def row(first, seconds):
@@ -86,7 +86,7 @@ def landscape(
 
 def sharpness(network: Network, batch: Batch, iterations: int = 40) -> Sharpness:
     """The largest eigenvalue of the Hessian of the training loss."""
-    arrays = networks.batch_arrays(network, batch)
+    arrays = networks.to_device(network, batch)
     flat, unflatten = jax.flatten_util.ravel_pytree(network)
 
     def loss(weights):

@@ -47,8 +47,7 @@ class Scaled(NamedTuple):
 def neighbours(batch: Batch) -> np.ndarray:
     """Whom a network's nodes can read at each step, by the true trace: those joined by edges or
     pointers, and themselves. bool [batch, step, receiver, sender]"""
-    nodes = batch.inputs["pos"].shape[1]
-    steps = max(1, next(iter(batch.hints.values())).shape[1] - 1)
+    nodes, steps = batch.nodes, batch.steps
     joined = np.zeros((len(batch), steps, nodes, nodes), bool) | np.eye(nodes, dtype=bool)
     for feature in batch.features:
         if feature.stage is Stage.OUTPUT:

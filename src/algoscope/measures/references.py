@@ -128,7 +128,7 @@ def _reads(update: Update, places: set[str], variable: str | None = None) -> boo
 def unsettled(batch: Batch) -> np.ndarray:
     """The rows of nodes for which the algorithm has still something to do: steps up to the last one
     that changes a hint of the node. bool [batch, step, receiver]"""
-    nodes = batch.inputs["pos"].shape[1]
+    nodes = batch.nodes
     moving = np.zeros((*next(iter(batch.hints.values())).shape[:2], nodes), bool)[:, 1:]
     valid = np.arange(1, moving.shape[1] + 1) < batch.lengths[:, None]
     for feature in batch.at(Stage.HINT):

@@ -13,13 +13,13 @@ from algoscope.networks.network import (
     Network,
     Noise,
     Start,
-    batch_arrays,
     build,
     read_as,
     run,
     run_from,
     skeleton,
     state_after,
+    to_device,
 )
 from algoscope.networks.objective import hint_scores, loss, score
 from algoscope.networks.processors import PROCESSORS
@@ -35,7 +35,6 @@ __all__ = [
     "Start",
     "WeightsError",
     "arrays",
-    "batch_arrays",
     "build",
     "hint_scores",
     "load",
@@ -47,5 +46,6 @@ __all__ = [
     "score",
     "skeleton",
     "state_after",
+    "to_device",
     "with_arrays",
 ]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.decoders import Bank, Decoder, States, start_decoder
@@ -144,14 +144,13 @@ def _is_decoded(feature: Feature, config: NetworkConfig) -> bool:
 
 def run(network: Network, batch: Batch) -> Recording:
     """Runs the network on a batch as in evaluation, and records everything."""
-    arrays = batch_arrays(network, batch)
-    return _run(network, arrays)
+    return _run(network, to_device(network, batch))
 
 
 def run_from(network: Network, batch: Batch, start: Start) -> Recording:
     """Runs as many steps as the batch has from given states, [batch, …] each, instead of from the
     beginning: the step of an intervention."""
-    return _run(network, batch_arrays(network, batch), start)
+    return _run(network, to_device(network, batch), start)
 
 
 def state_after(network: Network, recording: Recording, steps: Any) -> Start:
@@ -174,45 +173,36 @@ def read_as(network: Network, name: str, truth: Any) -> Array:
     return KINDS[feature.kind].value(truth, truth.shape[-1])
 
 
-class BatchArrays(NamedTuple):
-    """The arrays of a batch that the network needs, in its dtype."""
-
-    inputs: Values
-    hints: Values
-    outputs: Values
-    lengths: Int[Array, " batch"]
-
-
-def batch_arrays(network: Network, batch: Batch) -> BatchArrays:
-    given = {Stage.INPUT: batch.inputs, Stage.HINT: batch.hints, Stage.OUTPUT: batch.outputs}
-    missing = [f"{f.stage} {f.name}" for f in network.features if f.name not in given[f.stage]]
+def to_device(network: Network, batch: Batch) -> Batch:
+    """The batch as the network reads it: its features, as JAX arrays of its dtype."""
+    missing = [
+        f"{f.stage} {f.name}" for f in network.features if f.name not in batch.values(f.stage)
+    ]
     if missing:
         raise ValueError(
             f"batch: got {batch}, which lacks {', '.join(missing)}; the network was built for the "
             f"features {', '.join(f.name for f in network.features)}"
         )
-
-    nodes, own_size = batch.inputs["pos"].shape[1], network.config.attention_bias
-    if own_size is not None and nodes != own_size:
+    size = network.config.attention_bias
+    if size is not None and batch.nodes != size:
         raise ValueError(
-            f"batch: got {nodes} nodes, needed {own_size}, the size of the network's "
-            f"pre-attention bias (attention_bias = {own_size})"
+            f"batch: got {batch.nodes} nodes, needed {size}, the size of the network's "
+            f"pre-attention bias (attention_bias = {size})"
         )
 
-    def convert(feature: Feature, array: Any) -> Array:
+    def converted(feature: Feature) -> Array:
         pointers = feature.kind in (Kind.POINTER, Kind.PERMUTATION)
+        array = batch.values(feature.stage)[feature.name]
         return jnp.asarray(array, jnp.int32 if pointers else network.dtype)
 
-    inputs, hints, outputs = (
-        {f.name: convert(f, given[stage][f.name]) for f in network.at(stage)}
-        for stage in (Stage.INPUT, Stage.HINT, Stage.OUTPUT)
-    )
-    return BatchArrays(inputs, hints, outputs, jnp.asarray(batch.lengths, jnp.int32))
+    inputs, hints, outputs = ({f.name: converted(f) for f in network.at(stage)} for stage in Stage)
+    lengths = jnp.asarray(batch.lengths, jnp.int32)
+    return Batch(batch.task, inputs, hints, outputs, lengths, network.features)
 
 
 @jax.jit
-def _run(network: Network, arrays: BatchArrays, start: Start | None = None) -> Recording:
-    trajectories = trajectories_of(network, arrays, start=start)
+def _run(network: Network, batch: Batch, start: Start | None = None) -> Recording:
+    trajectories = trajectories_of(network, batch, start=start)
     logits = trajectories.hints | trajectories.outputs
     decided = {
         f.name: KINDS[f.kind].decide(logits[f.name]) for f in network.features if f.name in logits
@@ -222,14 +212,14 @@ def _run(network: Network, arrays: BatchArrays, start: Start | None = None) -> R
         trajectories.hidden,
         {name: decided[name] for name in trajectories.hints},
         {name: decided[name] for name in trajectories.outputs},
-        arrays.lengths,
+        batch.lengths,
         logits,
     )
 
 
 def trajectories_of(
     network: Network,
-    arrays: BatchArrays,
+    batch: Batch,
     noise: Noise | None = None,
     *,
     training: bool = False,
@@ -241,7 +231,7 @@ def trajectories_of(
     )
     one = functools.partial(_trajectory, network, hard=hard)
     with jax.default_matmul_precision(network.config.matrix_precision):
-        return jax.vmap(one)(arrays.inputs, arrays.hints, arrays.lengths, noise, start)
+        return jax.vmap(one)(batch, noise, start)
 
 
 class _Weights(NamedTuple):
@@ -292,26 +282,23 @@ class _Moment(NamedTuple):
 
 def _trajectory(
     network: Network,
-    inputs: Values,
-    hints: Values,
-    length: Int[Array, ""],
+    sample: Batch,
     noise: Noise | None,
     start: Start | None,
     *,
     hard: bool,
 ) -> Trajectory:
-    """One sample's run; inputs […], hints [time, …]."""
+    """One sample's run."""
     weights = _Weights.of(network)
     rules = {f.name: KINDS[f.kind] for f in network.features}
-    nodes = inputs["pos"].shape[0]
-    steps = max(1, next(iter(hints.values())).shape[0] - 1)
-    last = jnp.maximum(length - 2, 0)
+    nodes, steps, hints = sample.nodes, sample.steps, sample.hints
+    last = jnp.maximum(sample.lengths - 2, 0)
     reads_hints = network.config.encode_hints
 
     def as_values(truths: Values) -> Values:
         return {name: rules[name].value(truth, nodes) for name, truth in truths.items()}
 
-    given = as_values(inputs)
+    given = as_values(sample.inputs)
     read = hints if reads_hints else {}
 
     def states_of(encoded: Encoded, moment: _Moment) -> States:

@@ -5,59 +5,59 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from algoscope.networks.kinds import KINDS
-from algoscope.networks.network import BatchArrays, Network, Noise, Trajectory, trajectories_of
+from algoscope.networks.network import Network, Noise, Trajectory, trajectories_of
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Stage
 
 _EPSILON = 1e-12
 
 
-def loss(network: Network, arrays: BatchArrays, noise: Noise | None = None) -> Float[Array, ""]:
+def loss(network: Network, batch: Batch, noise: Noise | None = None) -> Float[Array, ""]:
     """The training loss of the network on a batch."""
-    return loss_of(network, trajectories_of(network, arrays, noise, training=True), arrays)
+    return loss_of(network, trajectories_of(network, batch, noise, training=True), batch)
 
 
-def loss_of(network: Network, run: Trajectory, arrays: BatchArrays) -> Float[Array, ""]:
+def loss_of(network: Network, run: Trajectory, batch: Batch) -> Float[Array, ""]:
     """The sum over outputs and hints of the mean loss over valid samples, steps and places."""
-    nodes = arrays.inputs["pos"].shape[1]
+    nodes = batch.nodes
     total = jnp.zeros((), network.dtype)
     for feature in network.at(Stage.OUTPUT):
         values, weights = KINDS[feature.kind].losses(
-            run.outputs[feature.name], arrays.outputs[feature.name], nodes
+            run.outputs[feature.name], batch.outputs[feature.name], nodes
         )
         total += jnp.sum(values * weights) / jnp.sum(weights)
     for feature in network.at(Stage.HINT):
         if feature.name not in run.hints:
             continue
-        truth = arrays.hints[feature.name][:, 1:]
+        truth = batch.hints[feature.name][:, 1:]
         logits = run.hints[feature.name][:, : truth.shape[1]]
         values, weights = KINDS[feature.kind].losses(logits, truth, nodes)
-        counts = arrays.lengths[:, None] > jnp.arange(1, truth.shape[1] + 1)
+        counts = batch.lengths[:, None] > jnp.arange(1, truth.shape[1] + 1)
         weights *= counts.reshape(counts.shape + (1,) * (weights.ndim - 2))
         total += jnp.sum(values * weights) / jnp.maximum(jnp.sum(weights), _EPSILON)
     return total
 
 
 def scores_inside(
-    network: Network, arrays: BatchArrays, most_at_once: int = 32
+    network: Network, batch: Batch, most_at_once: int = 32
 ) -> dict[str, Float[Array, ""]]:
     """Each output's score, as `score` gives it, inside a compiled function; the network runs on a
     part of the batch at a time."""
     outputs = network.at(Stage.OUTPUT)
-    count = len(arrays.lengths)
+    count = len(batch)
     at_once = max(d for d in range(1, min(most_at_once, count) + 1) if count % d == 0)
 
-    def decide(some: BatchArrays) -> dict[str, Array]:
+    def decide(some: Batch) -> dict[str, Array]:
         run = trajectories_of(network, some)
         return {f.name: KINDS[f.kind].decide(run.outputs[f.name]) for f in outputs}
 
-    parts = jax.tree.map(lambda a: a.reshape(count // at_once, at_once, *a.shape[1:]), arrays)
+    parts = jax.tree.map(lambda a: a.reshape(count // at_once, at_once, *a.shape[1:]), batch)
     decided = jax.lax.map(decide, parts)
     valid = jnp.ones(count, bool)
     return {
         f.name: KINDS[f.kind].score(
             decided[f.name].reshape(count, *decided[f.name].shape[2:]),
-            arrays.outputs[f.name],
+            batch.outputs[f.name],
             valid,
         )
         for f in outputs

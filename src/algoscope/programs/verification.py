@@ -96,7 +96,7 @@ def verify(
     exact = np.all([*of_both.hints.values(), *of_both.outputs.values()], axis=0)
     return Verification(
         len(batch),
-        batch.inputs["pos"].shape[1],
+        batch.nodes,
         _exactness(by_network),
         _exactness(by_interpreter),
         _exactness(of_both),
@@ -123,7 +123,7 @@ def _reference(batch: Batch) -> Account:
 def _parts(batch: Batch, network: Network) -> Iterator[Batch]:
     """The batch in parts that fit memory, all of one size, so that XLA compiles once: the last is
     filled up with samples of the first."""
-    nodes, times = batch.inputs["pos"].shape[1], _times(batch)
+    nodes, times = batch.nodes, _times(batch)
     config = network.config
     matrices = config.heads * config.rounds + len(network.features)
     size = min(len(batch), max(1, _NUMBERS_AT_ONCE // (times * matrices * nodes**2)))

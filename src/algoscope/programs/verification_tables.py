@@ -24,7 +24,7 @@ def verdict(result: Verification) -> str:
 
 
 def printed_table(name: str, batch: Batch, exactness: Exactness) -> Table:
-    nodes = batch.inputs["pos"].shape[1]
+    nodes = batch.nodes
     title = f"{name} as printed: {len(batch)} samples of {nodes} nodes"
     return Table(title, ["", "network = reference"], _rows(exactness))
 

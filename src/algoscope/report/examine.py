@@ -12,7 +12,6 @@ import numpy as np
 
 from algoscope import measures, networks, programs, tasks
 from algoscope.measures import across, landscape, summary
-from algoscope.measures.changed_problems import part
 from algoscope.measures.evidence import record
 from algoscope.measures.examination import LARGE, SMALL, Examination, examination
 from algoscope.measures.trace_match import external_faithfulness
@@ -52,8 +51,8 @@ def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None])
         recordings[name] = record(network, subjects.problems)
         tell(f"{name} ({number} of {len(members)}): {judgements[name]['verdict'] or 'not judged'}")
     chosen, titles = subjects.choose()
-    plain = {name: recording.part(subjects.plain) for name, recording in recordings.items()}
-    shown = {name: recordings[name].part(chosen) for name in _some(judgements)}
+    plain = {name: recording.take(subjects.plain) for name, recording in recordings.items()}
+    shown = {name: recordings[name].take(chosen) for name in _some(judgements)}
     program = control = None
     hills: list[Hill] = []
     if isinstance(subjects, _Judged):
@@ -61,7 +60,7 @@ def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None])
         compiled = compile_program(programs.get(program.name)).network
         control = subjects.judge(compiled)
         tell(f"compiled {program.name}, the control: {control['verdict']}")
-        by_program = record(compiled, subjects.problems).part(chosen)
+        by_program = record(compiled, subjects.problems).take(chosen)
         shown = {f"compiled {program.name}": by_program} | shown
         best = max(judgements, key=lambda name: judgements[name]["accuracy"]["large"])
         tell(f"the loss around {best} and compiled {program.name}")
@@ -77,7 +76,7 @@ def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None])
         program,
         _distances(plain, subjects.references),
         hills,
-        Shown(titles, part(subjects.problems, chosen), shown),
+        Shown(titles, subjects.problems.take(chosen), shown),
         {},
         0.0,
     )
@@ -102,7 +101,7 @@ class _Judged:
 
     @property
     def references(self) -> dict[str, Recording]:
-        return {r.name: r.recording.part(self.plain) for r in self.exam.references}
+        return {r.name: r.recording.take(self.plain) for r in self.exam.references}
 
     def judge(self, network: Network) -> dict[str, Any]:
         return summary.as_json(measures.judge(network, self.task, self.problem_seed))

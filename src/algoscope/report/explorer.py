@@ -51,7 +51,7 @@ def _steps(batch: Batch, sample: int) -> int:
 
 
 def _sample(batch: Batch, sample: int, title: str, features: list[Feature]) -> dict[str, Any]:
-    nodes = batch.inputs["pos"].shape[1]
+    nodes = batch.nodes
     steps = _steps(batch, sample)
     joined = _graph(batch, sample)
     return {
@@ -69,7 +69,7 @@ def _sample(batch: Batch, sample: int, title: str, features: list[Feature]) -> d
 
 def _graph(batch: Batch, sample: int) -> np.ndarray:
     """Which nodes are joined; nobody, for a task that has no graph."""
-    nodes = batch.inputs["pos"].shape[1]
+    nodes = batch.nodes
     given = batch.inputs.get("adj", batch.inputs.get("A"))
     if given is None or np.shape(given)[1:] != (nodes, nodes):
         return np.zeros((nodes, nodes), bool)

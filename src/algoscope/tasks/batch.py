@@ -1,23 +1,31 @@
 """Batch: problems of one task and size, with what the reference algorithm did on each."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from algoscope.tasks.features import Feature, Stage
 from algoscope.tasks.task import Task
 
+Array = Any
+"""numpy's on the host, JAX's where a network reads it."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Batch:
+    """The one container of problems: sampled, compact in a pool, and as a network reads it
+    (`networks.to_device`). A pool has further axes in front of the batch's, one sample has none."""
+
     task: Task
-    inputs: dict[str, np.ndarray]
+    inputs: dict[str, Array]
     """Each input feature: [batch, …]."""
-    hints: dict[str, np.ndarray]
+    hints: dict[str, Array]
     """Each hint feature: [batch, time, …], zero after a sample's last step."""
-    outputs: dict[str, np.ndarray]
+    outputs: dict[str, Array]
     """Each output feature: [batch, …]."""
-    lengths: np.ndarray
+    lengths: Array
     """The number of steps of each sample: int64 [batch]."""
     features: tuple[Feature, ...] = ()
     """What the arrays are: the task's features, unless `transforms` changed them."""
@@ -29,13 +37,84 @@ class Batch:
     def at(self, stage: Stage) -> tuple[Feature, ...]:
         return tuple(f for f in self.features if f.stage is stage)
 
+    def values(self, stage: Stage) -> dict[str, Array]:
+        """The arrays of a stage by feature name."""
+        return {Stage.INPUT: self.inputs, Stage.HINT: self.hints, Stage.OUTPUT: self.outputs}[stage]
+
     def __len__(self) -> int:
         return len(self.lengths)
+
+    @property
+    def nodes(self) -> int:
+        return self.inputs["pos"].shape[-1]
+
+    @property
+    def time(self) -> int:
+        """How many steps the hints have room for; 1 without hints."""
+        first = next(iter(self.hints.values()), None)
+        return 1 if first is None else first.shape[np.ndim(self.lengths)]
+
+    @property
+    def steps(self) -> int:
+        """How many steps a network takes: step t reads hint t and predicts hint t + 1."""
+        return max(1, self.time - 1)
+
+    @property
+    def valid(self) -> Array:
+        """Which of a network's steps are no padding: bool [batch, step]."""
+        return valid_steps(self.lengths, self.steps)
+
+    def take(self, samples: Any) -> "Batch":
+        """The samples of a slice, of indices or of a mask; time stays as it is."""
+        return self._with_stages(
+            lambda stage: {name: array[samples] for name, array in self.values(stage).items()},
+            self.lengths[samples],
+        )
+
+    def padded(self, time: int) -> "Batch":
+        """The same with room for so many steps of time."""
+        more = time - self.time
+
+        def pad(hint: np.ndarray) -> np.ndarray:
+            return np.pad(hint, [(0, 0), (0, more)] + [(0, 0)] * (hint.ndim - 2))
+
+        return dataclasses.replace(self, hints={n: pad(hint) for n, hint in self.hints.items()})
+
+    @staticmethod
+    def join(batches: Sequence["Batch"]) -> "Batch":
+        """Batches of one task and size as one, time padded to the longest."""
+        time = max(batch.time for batch in batches)
+        return Batch._merge(np.concatenate, [batch.padded(time) for batch in batches])
+
+    @staticmethod
+    def stack(batches: Sequence["Batch"]) -> "Batch":
+        """Batches of one shape along a new first axis."""
+        return Batch._merge(np.stack, batches)
+
+    @staticmethod
+    def _merge(merge: Any, batches: Sequence["Batch"]) -> "Batch":
+        return batches[0]._with_stages(
+            lambda stage: {
+                name: merge([batch.values(stage)[name] for batch in batches])
+                for name in batches[0].values(stage)
+            },
+            merge([batch.lengths for batch in batches]),
+        )
+
+    def _with_stages(self, arrays: Any, lengths: Array) -> "Batch":
+        return Batch(self.task, *(arrays(stage) for stage in Stage), lengths, self.features)
 
     def __repr__(self) -> str:
         shapes = ", ".join(
             f"{name} {list(array.shape)}"
-            for arrays in (self.inputs, self.hints, self.outputs)
-            for name, array in arrays.items()
+            for stage in Stage
+            for name, array in self.values(stage).items()
         )
         return f"Batch({self.task.name}, {len(self)} samples: {shapes})"
+
+
+def valid_steps(lengths: Array, steps: int) -> Array:
+    """Which of so many steps of a network come before the end of each sample's trace: step 0 always
+    does. bool [batch, step]"""
+    step = np.arange(steps)
+    return (step == 0) | (step + 1 < lengths[:, None])

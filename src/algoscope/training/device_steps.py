@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
+from algoscope.tasks import Batch
 from algoscope.training.compile_cache import program_for
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import (
@@ -27,7 +28,7 @@ from algoscope.training.learning import (
     over_seeds,
 )
 from algoscope.training.placement import Placement
-from algoscope.training.pool import Generation, Problems, TaskPlan
+from algoscope.training.pool import Generation, TaskPlan
 
 _COMPILED_AT_ONCE = 16
 _KEPT = 64
@@ -39,9 +40,9 @@ class Material(NamedTuple):
 
     generation: Generation
     """Its plans and schedules."""
-    pools: tuple[tuple[Problems, ...], ...]
+    pools: tuple[tuple[Batch, ...], ...]
     """By task and size."""
-    validation: tuple[Problems, ...]
+    validation: tuple[Batch, ...]
     """By task."""
     first: int
     """The generation's first step."""
@@ -139,19 +140,19 @@ class Stretches:
         )
         return group._replace(learners=learners), progress
 
-    def _validations(self, material: Material) -> list[tuple[Validation, Problems]]:
+    def _validations(self, material: Material) -> list[tuple[Validation, Batch]]:
         tasks = self._config.tasks
         return [
             (Validation(self._config, self._layout, task), problems)
             for task, problems in zip(tasks, material.validation, strict=True)
         ]
 
-    def _lesson(self, material: Material, number: int, branch: int) -> tuple[Lesson, Problems]:
+    def _lesson(self, material: Material, number: int, branch: int) -> tuple[Lesson, Batch]:
         """A task's lesson of one shape, and the pool that it draws from."""
         plan = material.generation.plans[number]
         size, time = plan.branches[branch]
         pool = material.pools[number][size]
-        lesson = Lesson(self._config, self._layout, plan.task, pool.inputs["pos"].shape[-1], time)
+        lesson = Lesson(self._config, self._layout, plan.task, pool.nodes, time)
         return lesson, pool
 
 

@@ -20,7 +20,7 @@ from algoscope.tasks.transforms import with_permutations_as_pointers, with_prede
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import layout_of, over_seeds, scores_on
 from algoscope.training.model import Layout, Vectors, network_of
-from algoscope.training.pool import Problems, TaskPlan, compact, memory_problems
+from algoscope.training.pool import TaskPlan, compact, memory_problems
 
 _TEST_SEED = 3
 _TEST_SAMPLES = 32
@@ -64,15 +64,15 @@ def evaluate(
 def _describe(config: TrainingConfig, test: Batch) -> dict[str, Any]:
     canonical = config.network.attention_bias is None
     return {
-        "nodes": int(test.inputs["pos"].shape[1]),
+        "nodes": test.nodes,
         "samples": len(test),
         "split": "canonical" if canonical else "size of the network's pre-attention bias",
     }
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
-def _scores(layout: Layout, task: str, mesh: Mesh, at_once: int, best: Vectors, arrays: Problems):
-    def one(own: Vectors, shared: Problems):
+def _scores(layout: Layout, task: str, mesh: Mesh, at_once: int, best: Vectors, arrays: Batch):
+    def one(own: Vectors, shared: Batch):
         return scores_on(network_of(layout, own, task), shared)
 
     return over_seeds(one, best, arrays, mesh, at_once)

@@ -19,12 +19,12 @@ import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from algoscope.networks.network import BatchArrays, Network, Noise
+from algoscope.networks.network import Network, Noise, to_device
 from algoscope.networks.objective import loss, scores_inside
-from algoscope.tasks import Feature, Kind, Stage
+from algoscope.tasks import Batch, Kind
 from algoscope.training.config import TrainingConfig
 from algoscope.training.model import PROCESSOR, Layout, Model, Vectors, network_of
-from algoscope.training.pool import Problems, TaskPlan
+from algoscope.training.pool import TaskPlan
 
 _DECAY, _SQUARE_DECAY, _EPSILON = 0.9, 0.999, 1e-8
 """Adam's constants."""
@@ -64,7 +64,7 @@ class Lesson:
         seed: Int[Array, ""],
         batch: Int[Array, ""],
         step: Int[Array, ""],
-        pool: Problems,
+        pool: Batch,
     ) -> tuple[Learner, Float[Array, ""]]:
         """The learner after it, and the loss; `batch` is an index of the pool."""
         number = self.config.tasks.index(self.task)
@@ -75,15 +75,15 @@ class Lesson:
         return adam(self.config, frozen, learner, gradient), loss
 
     def _gradient(
-        self, weights: Vectors, batch: Int[Array, ""], pool: Problems, key: PRNGKeyArray
+        self, weights: Vectors, batch: Int[Array, ""], pool: Batch, key: PRNGKeyArray
     ) -> tuple[Float[Array, ""], Vectors]:
         config, layout = self.config, self.layout
-        chosen = jax.tree.map(lambda of_all: of_all[batch], pool)
+        chosen = pool.take(batch)
         hints = {name: array[:, : self.time] for name, array in chosen.hints.items()}
         # By the model's arrays instead of the vectors: the gradient of a slice is a vector of its
         # own, mostly zeros.
         model = layout.unpack(weights)
-        arrays = expand(model.network(self.task), chosen._replace(hints=hints))
+        arrays = to_device(model.network(self.task), dataclasses.replace(chosen, hints=hints))
 
         def objective(model: Model) -> Array:
             network = model.network(self.task)
@@ -132,23 +132,9 @@ def over_seeds(
     )(per_seed, shared)
 
 
-def expand(network: Network, arrays: Problems) -> BatchArrays:
-    """Compact arrays in the types that the network reads."""
-
-    def convert(feature: Feature, array: Any) -> Array:
-        pointers = feature.kind in (Kind.POINTER, Kind.PERMUTATION)
-        return jnp.asarray(array).astype(jnp.int32 if pointers else network.dtype)
-
-    by_stage = (
-        {f.name: convert(f, given[f.name]) for f in network.at(stage)}
-        for stage, given in zip((Stage.INPUT, Stage.HINT, Stage.OUTPUT), arrays[:3], strict=True)
-    )
-    return BatchArrays(*by_stage, lengths=jnp.asarray(arrays.lengths))
-
-
-def scores_on(network: Network, arrays: Problems) -> dict[str, Float[Array, ""]]:
-    """The score of each output on compact arrays, and their mean as "score"."""
-    scores = scores_inside(network, expand(network, arrays))
+def scores_on(network: Network, batch: Batch) -> dict[str, Float[Array, ""]]:
+    """The score of each output on a compact batch, and their mean as "score"."""
+    scores = scores_inside(network, to_device(network, batch))
     return scores | {"score": jnp.stack(list(scores.values())).mean()}
 
 
@@ -174,15 +160,14 @@ def adam(
 
 
 def noise_of(
-    config: TrainingConfig, network: Network, arrays: BatchArrays, key: PRNGKeyArray
+    config: TrainingConfig, network: Network, batch: Batch, key: PRNGKeyArray
 ) -> Noise | None:
     """The randomness of a step, None if there is none in this configuration."""
     sorts = any(f.kind is Kind.PERMUTATION for f in network.features)
     dropout, forcing = network.config.dropout, config.teacher_forcing
     if not (sorts or dropout or forcing):
         return None
-    count, nodes = arrays.inputs["pos"].shape
-    steps = max(1, next(iter(arrays.hints.values())).shape[1] - 1)
+    count, nodes, steps = len(batch), batch.nodes, batch.steps
     keep_key, force_key, gumbel_key = jax.random.split(key, 3)
     shape = (count, steps, nodes, network.config.width)
     keep = jax.random.bernoulli(keep_key, 1 - dropout, shape) / (1 - dropout)
@@ -200,7 +185,7 @@ class Validation:
     task: str
 
     def __call__(
-        self, learner: Learner, seed: Int[Array, ""], step: Int[Array, ""], problems: Problems
+        self, learner: Learner, seed: Int[Array, ""], step: Int[Array, ""], problems: Batch
     ) -> tuple[Learner, Float[Array, ""]]:
         """The learner as it was, and its score."""
         key = jax.random.fold_in(_key(seed, step), len(self.config.tasks))
@@ -231,17 +216,17 @@ def keep_best(
     ), of_all
 
 
-def draw_again(config: TrainingConfig, arrays: Problems, key: PRNGKeyArray) -> Problems:
+def draw_again(config: TrainingConfig, batch: Batch, key: PRNGKeyArray) -> Batch:
     """As many samples with replacement, at new random positions: dm-clrs's validation batches."""
     choice_key, position_key = jax.random.split(key)
-    count = len(arrays.lengths)
+    count = len(batch)
     choice = jax.random.choice(choice_key, count, (count,))
-    arrays = jax.tree.map(lambda of_all: of_all[choice], arrays)
+    batch = batch.take(choice)
     if not config.recipe.random_positions:
-        return arrays
-    pos = arrays.inputs["pos"]
+        return batch
+    pos = batch.inputs["pos"]
     values = jax.random.uniform(position_key, pos.shape, pos.dtype)
-    string = arrays.inputs.get("string", jnp.zeros(pos.shape))
+    string = batch.inputs.get("string", jnp.zeros(pos.shape))
     order = jnp.lexsort((values, string))
     sorted_values = jnp.take_along_axis(values, order, 1)
-    return arrays._replace(inputs=arrays.inputs | {"pos": sorted_values})
+    return dataclasses.replace(batch, inputs=batch.inputs | {"pos": sorted_values})

@@ -16,7 +16,6 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import jax
 import numpy as np
 
 from algoscope import tasks
@@ -56,15 +55,6 @@ class TaskPlan:
         return tuple((s, time) for s, times in enumerate(self.buckets) for time in times)
 
 
-class Problems(NamedTuple):
-    """Problems with their traces, as networks' `BatchArrays`, in small types and on the host."""
-
-    inputs: dict[str, np.ndarray]
-    hints: dict[str, np.ndarray]
-    outputs: dict[str, np.ndarray]
-    lengths: np.ndarray
-
-
 class Schedule(NamedTuple):
     """What to learn from at each step of a generation."""
 
@@ -78,7 +68,7 @@ class Generation(NamedTuple):
     """The data of a generation."""
 
     plans: tuple[TaskPlan, ...]
-    pools: tuple[tuple[Problems, ...], ...]
+    pools: tuple[tuple[Batch, ...], ...]
     """By task and size, compact arrays [batch, sample, …]."""
     schedules: tuple[Schedule, ...]
     """By task."""
@@ -105,7 +95,7 @@ def draw_generation(
         fitted.append(plan)
         pools.append(
             tuple(
-                _stack([compact(b, times[-1]) for b in batches])
+                Batch.stack([compact(b, times[-1]) for b in batches])
                 for batches, times in zip(by_size, plan.buckets, strict=True)
             )
         )
@@ -114,16 +104,16 @@ def draw_generation(
 
 
 def validation_batch(config: TrainingConfig, task: str) -> Batch:
-    """Problems as in training, of the largest size."""
+    """Batch as in training, of the largest size."""
     return _evaluation_batch(config, task, _Purpose.VALIDATION)
 
 
 class Memory(NamedTuple):
     """Problems of the largest size, of the same shape."""
 
-    seen: Problems
+    seen: Batch
     """From the first generation, which all networks learnt from."""
-    fresh: Problems
+    fresh: Batch
     """Others, which decided nothing."""
 
 
@@ -132,36 +122,25 @@ def memory_problems(config: TrainingConfig, task: str) -> Memory:
     batches = _draw(config, task, 0)[int(np.argmax(_sizes(config, task)))]
     fresh = _evaluation_batch(config, task, _Purpose.FRESH)
     batches = batches[: max(1, len(fresh) // config.recipe.count)]
-    time = max(map(_times, [*batches, fresh]))
-    seen = _stack([compact(batch, time) for batch in batches])
-    seen = jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), seen)
-    count = len(seen.lengths)
-    return Memory(seen, jax.tree.map(lambda a: a[:count], compact(fresh, time)))
+    time = max(batch.time for batch in [*batches, fresh])
+    seen = Batch.join([compact(batch, time) for batch in batches])
+    return Memory(seen, compact(fresh, time).take(slice(len(seen))))
 
 
-def compact(batch: Batch, time: int | None = None) -> Problems:
-    """The arrays of a batch in small types, padded to a length of time."""
-    times = next(iter(batch.hints.values())).shape[1] if batch.hints else 1
-    more = 0 if time is None else time - times
-    pointer = np.int8 if batch.inputs["pos"].shape[1] <= _SMALL else np.int16
-
-    def small(feature: Feature, array: np.ndarray) -> np.ndarray:
-        match feature.kind:
-            case Kind.SCALAR:
-                array = np.asarray(array, np.float32)
-            case Kind.POINTER | Kind.PERMUTATION:
-                array = np.asarray(array, pointer)
-            case _:
-                array = np.asarray(array, np.int8)
-        if feature.stage is Stage.HINT:
-            array = np.pad(array, [(0, 0), (0, more)] + [(0, 0)] * (array.ndim - 2))
-        return array
-
-    given = {Stage.INPUT: batch.inputs, Stage.HINT: batch.hints, Stage.OUTPUT: batch.outputs}
-    by_stage = (
-        {f.name: small(f, given[stage][f.name]) for f in batch.at(stage)} for stage in given
+def compact(batch: Batch, time: int | None = None) -> Batch:
+    """The batch in small types, padded to a length of time."""
+    pointer = np.int8 if batch.nodes <= _SMALL else np.int16
+    types = {Kind.SCALAR: np.float32, Kind.POINTER: pointer, Kind.PERMUTATION: pointer}
+    inputs, hints, outputs = (
+        {
+            f.name: np.asarray(batch.values(stage)[f.name], types.get(f.kind, np.int8))
+            for f in batch.at(stage)
+        }
+        for stage in Stage
     )
-    return Problems(*by_stage, lengths=np.asarray(batch.lengths, np.int32))
+    lengths = np.asarray(batch.lengths, np.int32)
+    small = Batch(batch.task, inputs, hints, outputs, lengths, batch.features)
+    return small if time is None else small.padded(time)
 
 
 def _sizes(config: TrainingConfig, task: str) -> tuple[int, ...]:
@@ -190,13 +169,9 @@ def _make_plan(config: TrainingConfig, task: str) -> TaskPlan:
     by_size = _draw(config, task, 0)
     for batches, probe in zip(by_size, probes, strict=False):
         longest = [_longest(batch) for batch in batches]
-        most = max(*longest, _times(probe), 2)
+        most = max(*longest, probe.time, 2)
         buckets.append(_choose_buckets(longest, most, count))
     return TaskPlan(task, by_size[0][0].features, tuple(buckets))
-
-
-def _times(batch: Batch) -> int:
-    return next(iter(batch.hints.values())).shape[1] if batch.hints else 1
 
 
 def _longest(batch: Batch) -> int:
@@ -250,18 +225,6 @@ def _schedule(
         for size, of_bucket in members:
             batch[row, size + sizes * of_bucket] = random.permutation(of_bucket)
     return Schedule(branch, batch)
-
-
-def _stack(batches: list[Problems]) -> Problems:
-    def stack(*dictionaries: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {name: np.stack([d[name] for d in dictionaries]) for name in dictionaries[0]}
-
-    return Problems(
-        stack(*(b.inputs for b in batches)),
-        stack(*(b.hints for b in batches)),
-        stack(*(b.outputs for b in batches)),
-        np.stack([b.lengths for b in batches]),
-    )
 
 
 def _evaluation_batch(config: TrainingConfig, task: str, purpose: int) -> Batch:

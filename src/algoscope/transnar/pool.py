@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
-from algoscope.networks.network import BatchArrays
+from algoscope import tasks
 from algoscope.training.model import Model
 from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.cross_attention import Graph
@@ -53,7 +53,7 @@ class Bucket(NamedTuple):
     lengths: Int[Array, " sample"]
     graph: Graph | None
     """What a frozen reasoner makes of each problem; None if there is none."""
-    problems: BatchArrays | None = None
+    problems: tasks.Batch | None = None
     """The problems themselves, for a reasoner that learns too."""
 
     @property

@@ -23,14 +23,13 @@ from jaxtyping import Array, Bool, Float
 from algoscope import networks
 from algoscope.networks import Network
 from algoscope.networks.kinds import KINDS
-from algoscope.networks.network import BatchArrays, trajectories_of
+from algoscope.networks.network import to_device, trajectories_of
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch, Kind, Stage, text
 from algoscope.tasks.transforms import with_predecessors_as_inputs
 from algoscope.training.compile_cache import program_for
-from algoscope.training.learning import expand
 from algoscope.training.model import Model, model_of, start_model
-from algoscope.training.pool import Problems, compact
+from algoscope.training.pool import compact
 from algoscope.transnar.cross_attention import Widths
 from algoscope.transnar.text_dataset import Cell
 from algoscope.transnar.tower import compute_dtype
@@ -156,7 +155,7 @@ def compile_for(reasoner: Model, cells: Sequence[Cell], view: View = WHOLE) -> N
 
     def one(cell: Cell) -> None:
         network = reasoner.network(cell.task)
-        some = jax.tree.map(lambda array: array[: _at_once(cell)], _problems(network, cell))
+        some = _problems(network, cell).take(slice(_at_once(cell)))
         _program_for(network, some, padded_time(cell), view.stages)
 
     # Threads compile; what is compiled runs in one thread alone.
@@ -164,7 +163,7 @@ def compile_for(reasoner: Model, cells: Sequence[Cell], view: View = WHOLE) -> N
         list(pool.map(one, {shape(cell): cell for cell in cells}.values()))
 
 
-def _program_for(network: Network, problems: Problems, time: int, stages: int | None) -> Callable:
+def _program_for(network: Network, problems: Batch, time: int, stages: int | None) -> Callable:
     """`_states` compiled for arrays of these shapes."""
     shapes = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), (network, problems))
     leaves, structure = jax.tree.flatten(shapes)
@@ -213,7 +212,7 @@ def padded_time(cell: Cell) -> int:
     return -(-longest(cell) // _STEPS) * _STEPS + _MORE_STEPS
 
 
-def _problems(network: Network, cell: Cell, own_steps: bool = True) -> Problems:
+def _problems(network: Network, cell: Cell, own_steps: bool = True) -> Batch:
     """The problems in small types, on the host; of the hints only the first step is there."""
     batch = cell.batch
     if any(f.name == "pred" and f.stage is Stage.INPUT for f in network.features):
@@ -223,21 +222,23 @@ def _problems(network: Network, cell: Cell, own_steps: bool = True) -> Problems:
     return compact(batch)
 
 
-def arrays_of(network: Network, cell: Cell) -> BatchArrays:
+def arrays_of(network: Network, cell: Cell) -> Batch:
     """The problems as the network takes them."""
-    return expand(network, _problems(network, cell))
+    return to_device(network, _problems(network, cell))
 
 
 def _states(
-    network: Network, problems: Problems, inputs: Bool[Array, ""], *, time: int, stages: int | None
+    network: Network, problems: Batch, inputs: Bool[Array, ""], *, time: int, stages: int | None
 ):
     """nodes [stage, sample, n, width], edges [stage, sample, n, n, width], outputs by name."""
-    arrays = expand(network, problems)
+    arrays = to_device(network, problems)
     final = states_in(network, arrays, time)
     kept = [final]
     if stages is not None:
         kept = [
-            states_in(network, arrays._replace(lengths=jnp.minimum(arrays.lengths, t)), t)
+            states_in(
+                network, dataclasses.replace(arrays, lengths=jnp.minimum(arrays.lengths, t)), t
+            )
             for t in range(2, stages + 2)
         ]
     width, n = network.config.width, final.nodes.shape[1]
@@ -267,13 +268,13 @@ class _Final(NamedTuple):
     """Decided."""
 
 
-def states_in(network: Network, arrays: BatchArrays, time: int) -> _Final:
+def states_in(network: Network, arrays: Batch, time: int) -> _Final:
     """What there is after each problem's last step, inside a compiled function."""
     hints = {
         name: jnp.pad(first, [(0, 0), (0, time - 1)] + [(0, 0)] * (first.ndim - 2))
         for name, first in arrays.hints.items()
     }
-    run = trajectories_of(network, arrays._replace(hints=hints))
+    run = trajectories_of(network, dataclasses.replace(arrays, hints=hints))
     outputs = {f.name: KINDS[f.kind].decide(run.outputs[f.name]) for f in network.at(Stage.OUTPUT)}
     return _Final(
         run.states.nodes, jax.vmap(lambda edges: edges.dense())(run.states.edges), outputs

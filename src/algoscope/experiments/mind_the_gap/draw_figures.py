@@ -8,7 +8,6 @@ import scipy.stats
 
 from algoscope.experiments.mind_the_gap.claims import Between
 from algoscope.experiments.mind_the_gap.solutions import Solutions
-from algoscope.measures.changed_problems import part
 from algoscope.measures.references import reference_class
 from algoscope.report.figures import attention, distances
 from algoscope.report.figures.style import (
@@ -154,7 +153,7 @@ def _maps(solutions: Solutions, name: str, chosen: list[int], all_references: bo
     recordings_of_seeds = solutions.recordings()
     longest = int(np.argmax(solutions.batch.lengths))
     shown = slice(longest, longest + 1)
-    batch = part(solutions.batch, shown)
+    batch = solutions.batch.take(shown)
     nearest = solutions.seeds[chosen[0]]["sizes"][str(solutions.plan.sizes[0])]["nearest"]
     classes = reference_class(batch)
     classes = [r for r in classes if r.name == nearest] + [
@@ -165,7 +164,7 @@ def _maps(solutions: Solutions, name: str, chosen: list[int], all_references: bo
     for index in chosen:
         seed = solutions.seeds[index]
         label = f"seed {seed['seed']}"
-        recordings[label] = recordings_of_seeds[index].part(shown)
+        recordings[label] = recordings_of_seeds[index].take(shown)
         judgements[label] = {
             "accuracy": {"large": seed["test"]},
             "verdict": f"test {seed['test']:.2f}",

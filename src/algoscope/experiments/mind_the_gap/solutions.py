@@ -22,7 +22,6 @@ from algoscope import runs, training
 from algoscope.experiments.experiment import Say
 from algoscope.experiments.mind_the_gap.measure_seeds import measure, problems
 from algoscope.files import read_arrays, write_arrays, write_bytes
-from algoscope.measures.changed_problems import part
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch
@@ -110,7 +109,7 @@ class Solutions:
     def batch(self) -> Batch:
         """The problems on which attention was kept, the first of those measured at that size."""
         measured = problems(self.plan.task, self.plan.sizes[0], self.plan.problems)
-        return part(measured, slice(0, self.plan.compared))
+        return measured.take(slice(0, self.plan.compared))
 
     def recordings(self) -> list[Recording]:
         """Of each seed the attention on those problems, as one head, and nothing else."""

@@ -40,7 +40,7 @@ def draw(
     )
     picked = np.unique(np.linspace(0, len(ranked) - 1, _MOST_NETWORKS).round().astype(int))
     rows = [*compiled, *(ranked[index] for index in picked)]
-    valid, nodes = recordings[rows[0]].valid[0], shown.batch.inputs["pos"].shape[1]
+    valid, nodes = recordings[rows[0]].valid[0], shown.batch.nodes
     steps = min(int(valid.sum()), most_steps)
     maps = {name: np.asarray(recordings[name].attention)[0, :steps].mean(1) for name in rows}
     choices = maps[compiled[0]].argmax(-1) if compiled else None
