@@ -102,7 +102,8 @@ class Batch:
         )
 
     def _with_stages(self, arrays: Any, lengths: Array) -> "Batch":
-        return Batch(self.task, *(arrays(stage) for stage in Stage), lengths, self.features)
+        inputs, hints, outputs = (arrays(stage) for stage in Stage)
+        return Batch(self.task, inputs, hints, outputs, lengths, self.features)
 
     def __repr__(self) -> str:
         shapes = ", ".join(
