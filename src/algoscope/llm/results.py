@@ -1,37 +1,20 @@
 """A study as a folder: `study.json` with every number, `recordings.safetensors`, `page.html`."""
 
 import json
-import math
 import os
 import pathlib
 import shutil
-from typing import Any
 
 import numpy as np
 
 from algoscope import statistics
 from algoscope.llm.study import Study
+from algoscope.serialise import to_json
 from algoscope.table import Table
 
 
-def as_json(value: Any) -> Any:
-    """Named tuples as dictionaries, arrays as lists, and null for what is not a finite number."""
-    fields = getattr(value, "_fields", None)
-    if fields is not None:
-        return {key: as_json(getattr(value, key)) for key in fields}
-    if isinstance(value, dict):
-        return {str(key): as_json(of) for key, of in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_json(of) for of in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return as_json(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
-
-
 def study_json(study: Study) -> dict:
-    parts = {name: as_json(getattr(study, name)) for name in vars(study) if name != "observations"}
+    parts = {name: to_json(getattr(study, name)) for name in vars(study) if name != "observations"}
     parts["verdict"] |= {"text": str(study.verdict)}
     parts["answers"] = [
         {

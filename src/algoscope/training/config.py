@@ -3,11 +3,9 @@ Mind The Gap's Table 8 (dm-clrs's own, with GATv2 and a learning rate of 1e-4)."
 
 import dataclasses
 import math
-import types
-import typing
 from typing import Any, Literal
 
-from algoscope import tasks
+from algoscope import serialise, tasks
 from algoscope.errors import unknown_name
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.processors import check_processor
@@ -164,21 +162,8 @@ def config_from_json(given: dict) -> TrainingConfig:
 
 
 def from_json(kind: type, given: dict, where: str) -> Any:
-    """The dataclass whose `dataclasses.asdict` went through JSON."""
-    hints = typing.get_type_hints(kind)
-    unknown = [name for name in given if name not in hints]
-    if unknown:
-        raise ConfigError("\n".join(unknown_name(f"field of {where}", n, hints) for n in unknown))
+    """The configuration whose `dataclasses.asdict` went through JSON."""
     try:
-        return kind(**{name: _value(hints[name], value, name) for name, value in given.items()})
-    except TypeError as error:
-        raise ConfigError(f"{where}: {error}") from None
-
-
-def _value(kind: Any, value: Any, name: str) -> Any:
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        return from_json(kind, value, name)
-    choices = typing.get_args(kind) if typing.get_origin(kind) is types.UnionType else (kind,)
-    if isinstance(value, list) and any(typing.get_origin(c) is tuple for c in choices):
-        return tuple(value)
-    return value
+        return serialise.from_json(kind, given, where=where)
+    except serialise.FormatError as error:
+        raise ConfigError(str(error)) from None

@@ -162,13 +162,13 @@ class Primitives:
 
     def run(self) -> None:
         from algoscope import llm
-        from algoscope.llm.results import as_json
+        from algoscope.serialise import to_json
         from algoscope.table import Table
 
         subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
         found = llm.find_primitives(subject, self.count, self.seed, form=self.form)
         if self.json:
-            print(json.dumps(as_json(found)))
+            print(json.dumps(to_json(found)))
             return
         rows = [
             [d.primitive, f"{d.layer}.{d.head}", str(d.excess), f"{d.p:.2g}", f"{d.control:.2f}"]
@@ -210,7 +210,7 @@ class Written:
     def run(self) -> None:
         from algoscope import llm
         from algoscope.llm.chain_of_thought import study_written
-        from algoscope.llm.results import as_json
+        from algoscope.serialise import to_json
         from algoscope.table import Table
 
         items = llm.navigation(
@@ -219,7 +219,7 @@ class Written:
         subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
         found = study_written(subject, items, self.tokens, seed=self.seed)
         if self.json:
-            print(json.dumps(as_json(found)))
+            print(json.dumps(to_json(found)))
             return
         rows = [
             [s.hypothesis, str(s.order), f"{s.p:.2g}", str(s.coverage)] for s in found.hypotheses
@@ -261,14 +261,14 @@ class ClrsText:
     def run(self) -> None:
         from algoscope import llm
         from algoscope.llm.clrs_text import study_clrs_text
-        from algoscope.llm.results import as_json
+        from algoscope.serialise import to_json
         from algoscope.table import Table
 
         items = llm.clrs_items(self.task, self.size, self.items, self.seed, self.traces)
         subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
         found = study_clrs_text(subject, items, self.tokens)
         if self.json:
-            print(json.dumps(as_json(found)))
+            print(json.dumps(to_json(found)))
             return
         named = [(name, getattr(found, name)) for name in ("clrs", "shape", "parse", "exact")]
         named += [(f"trace of {name}", value) for name, value in found.traces.items()]
