@@ -1,7 +1,7 @@
 """A network that dm-clrs trained and saved: does it run BFS?
 
 The checkpoint beside this file has 16 hidden units; tests/oracle/make_checkpoint.py made it.
-`algoscope gap examples/dm_clrs_checkpoint.py --task bfs` prints every measure.
+`algoscope judge examples/dm_clrs_checkpoint.py --task bfs` prints every measure.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""Does a trained GATv2 run BFS? `algoscope gap examples/pytorch_geometric.py --task bfs` says."""
+"""Does a trained GATv2 run BFS? `algoscope judge examples/pytorch_geometric.py --task bfs` says."""
 
 # fmt: off
 import numpy as np

@@ -1,4 +1,4 @@
-"""Messages that say what was given, what was needed and what may have been meant."""
+"""Messages that say what was given, what was needed and what may have been meant; and `Stopped`."""
 
 import difflib
 from collections.abc import Iterable
@@ -6,6 +6,10 @@ from collections.abc import Iterable
 _MOST_GUESSES = 3
 _TELLING_PART = 3
 """From this many characters on, a part of a name says which name was meant."""
+
+
+class Stopped(Exception):  # noqa: N818
+    """A job was asked to stop; what it has done is safe on disk."""
 
 
 def unknown_name(what: str, given: object, known: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
 """Files that are whole or not there: written beside their place, synced, and moved into it."""
 
 import contextlib
+import itertools
 import os
 import pathlib
 import shutil
@@ -39,6 +40,12 @@ def place(path: pathlib.Path, fill: Callable[[pathlib.Path], None]) -> None:
             (temporary / path.name).replace(path)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def unused_folder(name: str) -> pathlib.Path:
+    """The first of runs/NAME-001, runs/NAME-002, … that is not there yet."""
+    folders = (pathlib.Path("runs") / f"{name}-{number:03d}" for number in itertools.count(1))
+    return next(folder for folder in folders if not folder.exists())
 
 
 def clear_unfinished(folder: pathlib.Path) -> None:

@@ -6,6 +6,7 @@ import statistics
 import pytest
 from pages import ROOT, one_line, read
 
+from algoscope import cli
 from algoscope.experiments import transnar_scores
 from algoscope.table import Table
 from algoscope.transnar import study_tables
@@ -111,8 +112,9 @@ def test_answers_are_told_apart_by_their_length(results):
 
 
 def test_the_command_prints_what_a_study_wrote(monkeypatch, capsys, results):
-    monkeypatch.setattr("sys.argv", ["transnar_scores", str(RESULTS)])
-    transnar_scores.main()
+    command = ["algoscope", "reproduce", "--from", str(RESULTS), "--markdown"]
+    monkeypatch.setattr("sys.argv", command)
+    cli.main()
     said = capsys.readouterr().out
     assert all(table.markdown() in said for table in study_tables.all_tables(results))
     assert "holds: the hybrid has the higher mean CLRS score at n = 10, 14" in said

@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from algoscope import experiments, runs
-from algoscope.experiments import __main__ as command
-from algoscope.experiments.mind_the_gap import __main__ as of_folder
+from algoscope import cli, experiments, runs
 from algoscope.experiments.mind_the_gap import paper, presets
 from algoscope.experiments.mind_the_gap.solutions import found_in
 from algoscope.transnar import study
@@ -146,23 +144,28 @@ def test_few_weights_stay_and_the_small_files_are_enough(made, tmp_path):
     assert again.tables == made("mind-the-gap-table-10").result.tables
 
 
-def test_the_commands_print_the_same_rows(made, tmp_path, monkeypatch, capsys):
+def test_the_command_prints_the_same_rows(made, monkeypatch, capsys):
+    """Training, and from what was trained; as Markdown and as JSON."""
     result, folder = made("mind-the-gap-table-10")
-    numbers = tmp_path / "numbers.json"
-    given = ["mind-the-gap-table-10", "--out", str(folder), "--results", str(numbers)]
-    monkeypatch.setattr(sys, "argv", ["experiments", *given])
     monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    command.main()
-    printed = capsys.readouterr().out
-    assert str(result.tables[0]) in printed
-    assert all(str(claim) in printed for claim in result.claims)
-    assert json.loads(numbers.read_text()).keys() == result.numbers.keys()
-    monkeypatch.setattr(sys, "argv", ["mind_the_gap", str(folder)])
-    of_folder.main()
-    printed = capsys.readouterr().out
-    for row in result.tables[0].rows:
-        assert f"| {' | '.join(row)} |" in printed
-    assert all(f"- {claim}\n" in printed for claim in result.claims)
+
+    def printed(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["algoscope", "reproduce", *arguments])
+        cli.main()
+        return capsys.readouterr().out
+
+    command = ("mind-the-gap-table-10", "--out", str(folder))
+    for text in (printed(*command, "--markdown"), printed("--from", str(folder), "--markdown")):
+        for row in result.tables[0].rows:
+            assert f"| {' | '.join(row)} |" in text
+        assert all(f"- {claim}\n" in text for claim in result.claims)
+    assert json.loads(printed(*command, "--json")).keys() == result.numbers.keys()
+    assert all(str(claim) in printed(*command) for claim in result.claims)
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="--from: got"):
+        experiments.from_results(tmp_path)
 
 
 def test_transnar_has_a_row_for_each_rival(made):

@@ -30,7 +30,8 @@ def demo(tmp_path_factory) -> tuple[runs.Run, str]:
             with pytest.MonkeyPatch.context() as patch, (shared / "writing.txt").open("w") as file:
                 patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
                 patch.setattr(sys, "stdout", file)
-                small = ["--seeds", "2", "--steps", "12", "--lengths", "8"]
+                patch.setattr(sys, "stderr", file)
+                small = ["--seeds", "2", "--steps", "12", "--sizes", "8"]
                 arguments = ["demo", "--out", str(path), *small]
                 patch.setattr(sys, "argv", ["algoscope", *arguments])
                 cli.main()

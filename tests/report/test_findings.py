@@ -54,7 +54,7 @@ def test_damaged_ones_are_named_and_other_formats_measured_anew(copy):
     path = copy.path / "findings" / "bfs.json"
     whole = path.read_text()
     path.write_text(whole.replace('"judgements"', '"judgement"', 1))
-    with pytest.raises(RunError, match="--again"):
+    with pytest.raises(RunError, match="--remeasure"):
         kept(copy, "bfs")
     path.write_text(json.dumps(json.loads(whole) | {"format": 0}))
     assert kept(copy, "bfs") is None

@@ -1,4 +1,4 @@
-"""`algoscope view`: lists what is there, and gives out nothing else."""
+"""`algoscope serve`: lists what is there, and gives out nothing else."""
 
 import contextlib
 import json
@@ -114,7 +114,7 @@ def test_the_verb_serves_on_this_machine(folder):
         free.bind((server.HOST, 0))
         port = free.getsockname()[1]
     start = "from algoscope import cli; cli.main()"
-    command = [sys.executable, "-c", start, "view", str(folder), "--port", str(port)]
+    command = [sys.executable, "-c", start, "serve", str(folder), "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             address = process.stdout.readline().split()[0]

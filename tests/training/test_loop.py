@@ -26,7 +26,7 @@ from algoscope.training.pool import make_plans
 ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
 STEPS = 300
 TRAIN = ["train", "bfs", "--seeds", "2", "--steps", str(STEPS), "--evaluate-every", "50"]
-TRAIN += ["--lengths", "4", "--batch", "4", "--learning-rate", "0.01", "--network", "width=4"]
+TRAIN += ["--sizes", "4", "--batch", "4", "--learning-rate", "0.01", "--network", "width=4"]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,11 @@ class Killable:
 
     def __init__(self, arguments: list[str], surroundings: dict[str, str]):
         self.process = subprocess.Popen(
-            [*ALGOSCOPE, *arguments], env=surroundings, stdout=subprocess.PIPE, text=True
+            [*ALGOSCOPE, *arguments],
+            env=surroundings,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         self.text = ""
 

@@ -2,13 +2,8 @@
 
 The paper prints no numbers. It says that the hybrid gains more than 20 points out of distribution
 in several classes of algorithms, and nothing on searching and on the maximum subarray.
-
-    python -m algoscope.experiments.transnar_scores results/transnar/full.json
-
-prints all tables from what a study wrote, and trains nothing.
 """
 
-import argparse
 import json
 import pathlib
 from typing import TYPE_CHECKING, Any
@@ -117,6 +112,18 @@ def result_of(preset: str, results: dict[str, Any]) -> Result:
     return Result(tuple(all_tables(results)), (_gain(preset, results),), results)
 
 
+def summary(path: pathlib.Path) -> Result | None:
+    """What a study wrote says: results.json in its folder, full.json among committed results."""
+    files = (path / "results.json", path / "full.json") if path.is_dir() else (path,)
+    written = next((file for file in files if file.is_file()), None)
+    results = json.loads(written.read_text()) if written else {}
+    if "unseen_sizes" not in results:
+        return None
+    sizes = {preset: list(study_of(preset).test_sizes) for preset in PRESETS}
+    preset = next((name for name in PRESETS if sizes[name] == results["test_sizes"]), "full")
+    return result_of(preset, results)
+
+
 def _gain(preset: str, results: dict[str, Any]) -> Claim:
     from algoscope.transnar.scores import from_json, mean_clrs
 
@@ -150,17 +157,3 @@ EXPERIMENT = Experiment(
     },
     reproduce,
 )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("results", type=pathlib.Path)
-    parser.add_argument("--preset", choices=PRESETS, default="full")
-    given = parser.parse_args()
-    result = result_of(given.preset, json.loads(given.results.read_text()))
-    print("\n\n".join(table.markdown() for table in result.tables))
-    print("\n" + "\n".join(f"- {claim}" for claim in result.claims))
-
-
-if __name__ == "__main__":
-    main()

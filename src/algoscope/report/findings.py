@@ -71,8 +71,8 @@ class Findings:
     problem_seed: int
     seeds: tuple[int, ...]
     judgements: dict[str, dict[str, Any]]
-    """By name of the network, `seed 0` and so on, as `algoscope gap --json` gives them; the verdict
-    is None where there was nothing to judge by."""
+    """By name of the network, `seed 0` and so on, as `algoscope judge --json` gives them; the
+    verdict is None where there was nothing to judge by."""
     control: dict[str, Any] | None
     """The same of the compiled program."""
     program: Program | None
@@ -129,8 +129,8 @@ def kept(run: Run, task: str) -> Findings | None:
         return _from_parts(facts, arrays)
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise RunError(
-            f"{path}: cannot be read ({error!r}); delete {path.parent} or give --again to measure "
-            "anew"
+            f"{path}: cannot be read ({error!r}); delete {path.parent} or give "
+            "--remeasure to measure anew"
         ) from None
 
 

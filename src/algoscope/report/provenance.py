@@ -56,7 +56,7 @@ def section(run: Run, found: Findings) -> str:
 def commands(run: Run, found: Findings) -> list[str]:
     """What to type to have the same again."""
     path = shlex.quote(str(run.path))
-    judged = [f"algoscope gap {path}"] if found.program else []
+    judged = [f"algoscope judge {path}"] if found.program else []
     return [training_command(run), *judged, f"algoscope report {path}"]
 
 
@@ -73,7 +73,7 @@ def training_command(run: Run) -> str:
         if getattr(given, name) != getattr(usual, name):
             options[name] = getattr(given, name)
     if given.recipe.sizes != recipe.sizes:
-        options["lengths"] = given.recipe.sizes
+        options["sizes"] = given.recipe.sizes
     if given.recipe.count != recipe.count:
         options["batch"] = given.recipe.count
     network = [

@@ -27,6 +27,15 @@ def environment() -> dict:
     }
 
 
+def device_name() -> str:
+    """What JAX computes on, such as `cpu (2 cores)` or `2 × NVIDIA H200`."""
+    devices = jax.local_devices()
+    if devices[0].platform == "cpu":
+        return f"cpu ({os.cpu_count()} cores)"
+    many = f"{len(devices)} × " if len(devices) > 1 else ""
+    return f"{many}{devices[0].device_kind}"
+
+
 def keep_compiled_programs() -> None:
     """Has JAX keep compiled programs across processes: a run that goes on starts at once."""
     if jax.config.jax_compilation_cache_dir is None:  # pyright: ignore

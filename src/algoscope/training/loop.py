@@ -17,6 +17,7 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
+from algoscope.errors import Stopped
 from algoscope.networks import Ensemble, Network
 from algoscope.networks.weights import leaf_name
 from algoscope.runs import RunError, checkpoints, folder
@@ -41,10 +42,6 @@ _STRETCH = 250
 """Most steps that the device takes on its own."""
 CHECKPOINT_SECONDS = 60.0
 """How much of its work a run may lose when it is killed, unless told otherwise."""
-
-
-class Stopped(Exception):  # noqa: N818
-    """The run was asked to stop; it is safe on disk."""
 
 
 def train(

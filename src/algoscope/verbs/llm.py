@@ -1,23 +1,43 @@
 """`algoscope llm`: language models as subjects."""
 
 import dataclasses
-import itertools
-import json
 import pathlib
-import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from algoscope.verbs.printing import print_table
+from algoscope.table import Table
+from algoscope.verbs.output import Answer, Verb
+
+if TYPE_CHECKING:
+    from algoscope.llm.subjects import Subject
+
+_EXTRA = ("torch", "transformers", "sklearn", "tokenizers", "gguf")
 
 
-@dataclasses.dataclass(frozen=True)
-class Navigate:
-    """Which algorithm does a language model run on navigation? Tables, a verdict, and a page."""
-
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _AboutModel(Verb):
     model: str
     """A folder of Hugging Face's format, a GGUF file, or a name in the local cache."""
+    chat: bool | None = None
+    """Put prompts into the tokenizer's chat template; if it has one, unless said otherwise."""
+    device: str = "cpu"
+    """Where the model runs, such as cpu or cuda."""
+    download: bool = False
+    """Ask a hub for the model if it is not here."""
+    seed: int = 0
+    """Seed of the questions, of random weights and of resampling."""
+
+    def subject(self) -> "Subject":
+        from algoscope import llm
+
+        return llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Navigate(_AboutModel):
+    """Which algorithm does a language model run on navigation? Tables, a verdict, and a page."""
+
     items: int = 200
     """Number of questions, in twins of which one is answered Yes and one No."""
     families: tuple[str, ...] = ("random_tree",)
@@ -32,24 +52,14 @@ class Navigate:
     """What nodes are: rooms, people, cities or letters."""
     undirected: bool = False
     """Doors open both ways."""
-    seed: int = 0
-    """Seed of the mazes, of random weights and of resampling."""
-    chat: bool | None = None
-    """Put prompts into the tokenizer's chat template; if it has one, unless said otherwise."""
-    device: str = "cpu"
-    """Where the model runs, such as cpu or cuda."""
-    download: bool = False
-    """Ask a hub for the model if it is not here."""
     causal: bool | None = None
     """Make the causal tests; if answers are better than chance, unless said otherwise."""
     out: pathlib.Path | None = None
     """Write a run folder here (study.json, recordings.safetensors, page.html); in runs/, unless
     said otherwise."""
-    json: bool = False
-    """Print JSON instead of tables."""
 
-    def run(self) -> None:
-        from algoscope import llm
+    def run(self) -> Answer:
+        from algoscope import files, llm
 
         items = llm.navigation(
             self.items,
@@ -61,40 +71,43 @@ class Navigate:
             form=self.form,
             seed=self.seed,
         )
-        if self.out and self.out.exists():
-            raise ValueError(f"--out: got {self.out}, which exists; needed a new folder")
-        subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
+        _check_new(self.out)
+        subject = self.subject()
         from algoscope.llm.page import page
         from algoscope.llm.results import study_json, tables, write_folder
 
-        study = llm.navigate(subject, items, causal_tests=self.causal, seed=self.seed, report=_say)
-        out = self.out or _new_folder(f"navigate-{subject.name}")
+        study = llm.navigate(
+            subject, items, causal_tests=self.causal, seed=self.seed, report=self.output.report
+        )
+        out = self.out or files.unused_folder(f"navigate-{subject.name}")
         write_folder(study, out, page(study))
-        if self.json:
-            print(json.dumps(study_json(study)))
-            return
-        for table in tables(study):
-            print_table(table)
-        print(out / "page.html")
+        return Answer(study_json(study), (*tables(study), str(out / "page.html")))
 
 
-@dataclasses.dataclass(frozen=True)
-class TrainNavigator:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainNavigator(Verb):
     """Train a small Llama that really navigates, and save it in Hugging Face's format."""
 
     out: pathlib.Path
     """Write the model to this new folder."""
     layers: int = 6
+    """Layers of the model, each with attention and a feed-forward network."""
     width: int = 64
+    """Width of the residual stream."""
     heads: int = 2
+    """Attention heads of each layer."""
     sizes: tuple[int, ...] = (3, 4, 5, 6, 7)
     """Nodes of the reachable part of the mazes that are learned."""
     depths: tuple[int, ...] = (1, 2, 3)
     """Steps to the goals that are learned."""
     batch: int = 128
+    """Texts in a batch."""
     steps: int = 4000
+    """Training steps."""
     rate: float = 2e-3
+    """Learning rate of AdamW."""
     seed: int = 0
+    """Seed of the weights and the texts."""
     device: str = "cpu"
     """Where it is trained, such as cpu or cuda."""
     threads: int = 1
@@ -104,142 +117,108 @@ class TrainNavigator:
     items: int = 600
     """Number of unseen questions that it is tested on."""
 
-    def run(self) -> None:
-        if self.out.exists():
-            raise ValueError(f"--out: got {self.out}, which exists; needed a new folder")
+    def run(self) -> Answer:
+        _check_new(self.out)
         from algoscope.llm import navigator
         from algoscope.llm.behaviour import behaviour
         from algoscope.llm.observe import observe
         from algoscope.llm.subjects import subject
 
-        config = navigator.NavigatorConfig(
-            layers=self.layers,
-            width=self.width,
-            heads=self.heads,
-            sizes=self.sizes,
-            depths=self.depths,
-            batch=self.batch,
-            steps=self.steps,
-            rate=self.rate,
-            seed=self.seed,
-            device=self.device,
-            threads=self.threads,
-            hops=self.hops,
-        )
-        model, tokenizer, history = navigator.train(
-            config,
-            lambda p, _: _say(
-                f"step {p.step}: loss {p.loss:.4f}, right Yes and No {p.accuracy:.3f}, "
-                f"right last hops {p.hops:.3f}, {p.seconds:.0f} s"
-            ),
-        )
+        options = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        known = {field.name for field in dataclasses.fields(navigator.NavigatorConfig)}
+        config = navigator.NavigatorConfig(**{name: options[name] for name in known & set(options)})
+
+        def report(progress: navigator.Progress, _model: Any) -> None:
+            self.output.step(
+                progress.step,
+                self.steps,
+                f"loss {progress.loss:.4f}, right Yes and No {progress.accuracy:.3f}, "
+                f"right last hops {progress.hops:.3f}, {progress.seconds:.0f} s",
+            )
+
+        self.output.report(f"training a navigator on {self.device} into {self.out}")
+        model, tokenizer, history = navigator.train(config, report)
         navigator.save(model, tokenizer, config, history, self.out)
         items = navigator.evaluation_items(self.items, config, seed=self.seed + 1_000_000)
-        seen = observe(subject((model, tokenizer), "navigator"), items)
-        for cell in behaviour(seen).cells:
+        cells = behaviour(observe(subject((model, tokenizer), "navigator"), items)).cells
+        lines = []
+        for cell in cells:
             depth = "all depths" if cell.depth is None else f"depth {cell.depth}"
             truth = "reachable" if cell.reachable else "unreachable"
-            print(f"{depth}, {truth}: {cell.accuracy}, n = {cell.count}")
+            lines.append(f"{depth}, {truth}: {cell.accuracy}, n = {cell.count}")
+        return Answer({"out": str(self.out), "accuracy": cells}, tuple(lines))
 
 
-@dataclasses.dataclass(frozen=True)
-class Primitives:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Primitives(_AboutModel):
     """Which heads do which low-level operation? A table of heads, against random weights."""
 
-    model: str
-    """A folder of Hugging Face's format, a GGUF file, or a name in the local cache."""
+    chat: bool | None = False
+    """Put prompts into the tokenizer's chat template."""
     count: int = 40
     """Minimal tasks of each primitive."""
     form: str = "rooms"
     """What is looked at: rooms, people, cities or letters."""
-    seed: int = 0
-    chat: bool | None = False
-    device: str = "cpu"
-    download: bool = False
-    """Ask a hub for the model if it is not here."""
-    json: bool = False
-    """Print JSON instead of a table."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope import llm
-        from algoscope.serialise import to_json
-        from algoscope.table import Table
 
-        subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
-        found = llm.find_primitives(subject, self.count, self.seed, form=self.form)
-        if self.json:
-            print(json.dumps(to_json(found)))
-            return
+        subject = self.subject()
+        primitives = llm.find_primitives(subject, self.count, self.seed, form=self.form)
         rows = [
             [d.primitive, f"{d.layer}.{d.head}", str(d.excess), f"{d.p:.2g}", f"{d.control:.2f}"]
-            for detections in found.values()
+            for detections in primitives.values()
             for d in detections
         ]
-        print_table(
-            Table(
-                f"{subject.name}: heads that do a primitive (p corrected for all heads)",
-                ["primitive", "layer.head", "attention above matched", "p", "random weights' best"],
-                rows,
-            )
+        table = Table(
+            f"{subject.name}: heads that do a primitive (p corrected for all heads)",
+            ["primitive", "layer.head", "attention above matched", "p", "random weights' best"],
+            rows,
         )
+        return Answer(primitives, (table,))
 
 
-@dataclasses.dataclass(frozen=True)
-class Written:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Steps(_AboutModel):
     """Score written steps (chains of thought) against each algorithm's trace."""
 
-    model: str
-    """A folder of Hugging Face's format, a GGUF file, or a name in the local cache."""
     items: int = 40
     """Number of questions."""
     tokens: int = 160
     """How much the model may write."""
     depths: tuple[int, ...] = (2, 3)
+    """Steps to the goal."""
     form: str = "rooms"
     """What nodes are: rooms, people, cities or letters."""
     question: str = "path"
     """What is asked: reach, path or next."""
-    seed: int = 0
-    chat: bool | None = None
-    device: str = "cpu"
-    download: bool = False
-    """Ask a hub for the model if it is not here."""
-    json: bool = False
-    """Print JSON instead of tables."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope import llm
         from algoscope.llm.chain_of_thought import study_written
-        from algoscope.serialise import to_json
-        from algoscope.table import Table
 
         items = llm.navigation(
             self.items, depths=self.depths, form=self.form, question=self.question, seed=self.seed
         )
-        subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
-        found = study_written(subject, items, self.tokens, seed=self.seed)
-        if self.json:
-            print(json.dumps(to_json(found)))
-            return
+        subject = self.subject()
+        study = study_written(subject, items, self.tokens, seed=self.seed)
         rows = [
-            [s.hypothesis, str(s.order), f"{s.p:.2g}", str(s.coverage)] for s in found.hypotheses
+            [score.hypothesis, str(score.order), f"{score.p:.2g}", str(score.coverage)]
+            for score in study.hypotheses
         ]
-        print_table(
-            Table(
-                f"{subject.name}: {found.verdict}; right answers {found.right}, "
-                f"nodes written per item {found.nodes:.1f}",
-                ["hypothesis", "order above chance", "corrected p", "share of its visits written"],
-                rows,
-            )
+        table = Table(
+            f"{subject.name}: {study.verdict}; right answers {study.right}, "
+            f"nodes written per item {study.nodes:.1f}",
+            ["hypothesis", "order above chance", "corrected p", "share of its visits written"],
+            rows,
         )
+        return Answer(study, (table,))
 
 
-@dataclasses.dataclass(frozen=True)
-class ClrsText:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClrsText(_AboutModel):
     """Score what a language model writes on a task of CLRS-Text, and whose trace it writes."""
 
-    model: str
-    """A folder of Hugging Face's format, a GGUF file, or a name in the local cache."""
     task: str = "insertion_sort"
     """The task, as `algoscope tasks` lists it."""
     size: int = 8
@@ -251,52 +230,45 @@ class ClrsText:
     tokens: int = 256
     """How much the model may write."""
     seed: int = 7
-    chat: bool | None = None
-    device: str = "cpu"
-    download: bool = False
-    """Ask a hub for the model if it is not here."""
-    json: bool = False
-    """Print JSON instead of a table."""
+    """Seed of the problems."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope import llm
         from algoscope.llm.clrs_text import study_clrs_text
-        from algoscope.serialise import to_json
-        from algoscope.table import Table
 
         items = llm.clrs_items(self.task, self.size, self.items, self.seed, self.traces)
-        subject = llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
-        found = study_clrs_text(subject, items, self.tokens)
-        if self.json:
-            print(json.dumps(to_json(found)))
-            return
-        named = [(name, getattr(found, name)) for name in ("clrs", "shape", "parse", "exact")]
-        named += [(f"trace of {name}", value) for name, value in found.traces.items()]
-        print_table(
-            Table(
-                f"{subject.name}: {self.task}, {self.items} problems of size {self.size}",
-                ["score", "mean"],
-                [[name, str(value)] for name, value in named],
-            )
+        subject = self.subject()
+        study = study_clrs_text(subject, items, self.tokens)
+        scores = {name: getattr(study, name) for name in ("clrs", "shape", "parse", "exact")}
+        scores |= {f"trace of {name}": value for name, value in study.traces.items()}
+        table = Table(
+            f"{subject.name}: {self.task}, {self.items} problems of size {self.size}",
+            ["score", "mean"],
+            [[name, str(value)] for name, value in scores.items()],
         )
+        return Answer(study, (table,))
 
 
-@dataclasses.dataclass(frozen=True)
-class Items:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Items(Verb):
     """Write navigation items, each with the trace of every candidate algorithm."""
 
     out: pathlib.Path
     """A .jsonl file of JSON lines; or a folder of tasks for lm_eval --include_path FOLDER."""
     items: int = 200
+    """Number of questions."""
     families: tuple[str, ...] = ("random_tree",)
+    """Families of mazes: line, tree, random_tree, star, clusters, random, cogeval_…"""
     depths: tuple[int, ...] = (1, 2, 3)
+    """Steps to the goal."""
     form: str = "rooms"
     """What nodes are: rooms, people, cities or letters."""
     question: str = "reach"
     """What is asked: reach, path or next."""
     seed: int = 0
+    """Seed of the mazes."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope import llm
         from algoscope.llm.harnesses import rows, write_jsonl, write_lm_eval
 
@@ -312,16 +284,17 @@ class Items:
             question=self.question,
             seed=self.seed,
         )
+        data = {"items": len(items), "out": self.out}
         if self.out.suffix:
             write_jsonl(self.out, rows(items))
-            print(f"{len(items)} items written to {self.out}")
-        else:
-            tasks = ",".join(write_lm_eval(self.out, rows(items)))
-            print(f"{len(items)} items written; lm_eval --include_path {self.out} --tasks {tasks}")
+            return Answer(data, (f"{len(items)} items written to {self.out}",))
+        tasks = write_lm_eval(self.out, rows(items))
+        command = f"lm_eval --include_path {self.out} --tasks {','.join(tasks)}"
+        return Answer(data | {"tasks": tasks}, (f"{len(items)} items written; {command}",))
 
 
-@dataclasses.dataclass(frozen=True)
-class Convert:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Convert(Verb):
     """Write a GGUF file as a folder of Hugging Face's format, which loads much faster."""
 
     model: str
@@ -329,11 +302,11 @@ class Convert:
     out: pathlib.Path
     """The new folder."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope.llm.subjects import convert
 
         convert(self.model, self.out)
-        print(self.out)
+        return Answer({"out": self.out}, (str(self.out),))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -344,29 +317,23 @@ class Llm:
         Annotated[Navigate, tyro.conf.subcommand("navigate")]
         | Annotated[TrainNavigator, tyro.conf.subcommand("train-navigator")]
         | Annotated[Primitives, tyro.conf.subcommand("primitives")]
-        | Annotated[Written, tyro.conf.subcommand("written")]
+        | Annotated[Steps, tyro.conf.subcommand("steps")]
         | Annotated[ClrsText, tyro.conf.subcommand("clrs-text")]
         | Annotated[Items, tyro.conf.subcommand("items")]
         | Annotated[Convert, tyro.conf.subcommand("convert")]
     ]
 
-    def run(self) -> None:
+    def main(self) -> int:
         try:
-            self.verb.run()
+            return self.verb.main()
         except ModuleNotFoundError as error:
-            if error.name in ("torch", "transformers", "sklearn", "tokenizers", "scipy", "gguf"):
+            if error.name in _EXTRA:
                 raise ValueError(
                     f"{error.name} is not installed; it comes with pip install 'algoscope[llm]'"
                 ) from None
             raise
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def _new_folder(name: str) -> pathlib.Path:
-    """The first of runs/name, runs/name-2, … that is not there yet."""
-    numbers = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
-    candidates = (pathlib.Path("runs") / f"{name}{number}" for number in numbers)
-    return next(folder for folder in candidates if not folder.exists())
+def _check_new(folder: pathlib.Path | None) -> None:
+    if folder is not None and folder.exists():
+        raise ValueError(f"--out: got {folder}, which exists; needed a new folder")

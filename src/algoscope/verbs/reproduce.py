@@ -1,18 +1,27 @@
 """`algoscope reproduce`: the tables and figures of papers."""
 
+import contextlib
 import dataclasses
-import json
+import os
 import pathlib
-import sys
-from typing import Literal
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from algoscope.verbs.printing import print_table
+from algoscope.errors import Stopped
+from algoscope.table import Table
+from algoscope.verbs.output import Answer, Verb
+
+if TYPE_CHECKING:
+    from algoscope.experiments import Result
 
 
-@dataclasses.dataclass(frozen=True)
-class Reproduce:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Reproduce(Verb):
     """Reproduce a table or figure of a paper; what was stopped goes on where it was."""
 
     name: tyro.conf.Positional[str | None] = None
@@ -22,46 +31,78 @@ class Reproduce:
     out: pathlib.Path | None = None
     """The folder for all that is made; runs/NAME-PRESET if not given, or one that
     the experiments of a paper share."""
+    results: Annotated[pathlib.Path | None, tyro.conf.arg(name="from")] = None
+    """Train nothing: print all tables and claims of the results in this folder or file."""
+    seconds: float | None = None
+    """Stop after so long; the same command goes on."""
+    markdown: bool = False
+    """Print tables in Markdown."""
     list: bool = False
     """List the experiments."""
-    json: bool = False
-    """Print all numbers as JSON, and progress on the error stream."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope import experiments
-        from algoscope.table import Table
 
         if self.list:
-            found = [experiments.get(name) for name in experiments.names()]
-            rows = [
-                [e.name, e.summary, e.source, *(e.costs[p] for p in ("smoke", "full"))]
-                for e in found
-            ]
-            print_table(Table("experiments", ["name", "what", "source", "smoke", "full"], rows))
-            return
+            return _listed()
+        if self.results is not None:
+            return self._answer(experiments.from_results(self.results))
         if self.name is None:
             raise ValueError("reproduce: got no name, needed one that --list lists")
-        from algoscope.runs.environment import keep_compiled_programs
-        from algoscope.training import Stopped
-
-        keep_compiled_programs()
         experiment = experiments.get(self.name)
         out = self.out or experiment.folder(self.preset)
-        stream = sys.stderr if self.json else sys.stdout
+        # Several of them, each with its own folder, can share a GPU.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        from algoscope.runs.environment import device_name, keep_compiled_programs
 
-        def say(text: str) -> None:
-            print(text, file=stream, flush=True)
+        keep_compiled_programs()
+        begun = time.monotonic()
 
+        def report(text: str) -> None:
+            self.output.report(f"{time.monotonic() - begun:7.1f} s  {text}")
+
+        report(f"{self.name} ({self.preset}) on {device_name()} into {out}")
         try:
-            result = experiment.run(self.preset, out, say)
+            with _stopped_after(self.seconds):
+                result = experiment.run(self.preset, out, report)
         except Stopped:
-            say("stopped; what was done is safe, and the same command goes on")
-            raise SystemExit(130) from None
-        if self.json:
-            print(json.dumps(result.numbers))
-            return
-        for table in result.tables:
-            print_table(table)
-        for claim in result.claims:
-            print(claim)
-        print(f"all of it: {out}")
+            raise Stopped("stopped; what was done is safe, and the same command goes on") from None
+        return self._answer(result, f"all of it: {out}")
+
+    def _answer(self, result: "Result", *ending: str) -> Answer:
+        claims = (f"- {claim}" if self.markdown else str(claim) for claim in result.claims)
+        tables = (f"{t.markdown()}\n" if self.markdown else t for t in result.tables)
+        return Answer(result.numbers, (*tables, *claims, *ending))
+
+
+def _listed() -> Answer:
+    from algoscope import experiments
+
+    listed = [experiments.get(name) for name in experiments.names()]
+    columns = ["name", "what", "source", "smoke", "full"]
+    rows = [
+        [e.name, e.summary, e.source, *(e.costs[preset] for preset in ("smoke", "full"))]
+        for e in listed
+    ]
+    data = [dict(zip(columns, row, strict=True)) for row in rows]
+    return Answer(data, (Table("experiments", columns, rows),))
+
+
+@contextlib.contextmanager
+def _stopped_after(seconds: float | None) -> Iterator[None]:
+    """Raises Stopped on SIGTERM, which comes by itself after so many seconds."""
+
+    def stop(_number: int, _frame: Any) -> None:
+        raise Stopped
+
+    # Where nothing is trained, too, so that processes beside this one are told.
+    before = signal.signal(signal.SIGTERM, stop)
+    timer = threading.Timer(seconds or 0, os.kill, (os.getpid(), signal.SIGTERM))
+    timer.daemon = True
+    if seconds:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGTERM, before)

@@ -8,143 +8,116 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from algoscope.verbs.printing import print_table
+from algoscope.table import Table
+from algoscope.verbs.output import Answer, Verb, number
 
 if TYPE_CHECKING:
     from algoscope.runs import Run
 
-_ROOT = pathlib.Path("runs")
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _OverRuns(Verb):
+    root: pathlib.Path = pathlib.Path("runs")
+    """The folder that holds the runs."""
 
 
-@dataclasses.dataclass(frozen=True)
-class List:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class List(_OverRuns):
     """List the runs."""
 
-    root: pathlib.Path = _ROOT
-    """The folder that holds the runs."""
-    json: bool = False
-    """Print JSON instead of a table."""
-
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope import runs
-        from algoscope.table import Table
 
         rows = [_summary(run) for run in runs.list_runs(self.root)]
-        if self.json:
-            print(json.dumps(rows, indent=2))
-            return
         columns = ["run", "tasks", "seeds", "step", "state", "test", "device", "created"]
-        print_table(
-            Table(
-                f"{len(rows)} runs in {self.root}",
-                columns,
-                [[str(row[column]) for column in columns] for row in rows],
-            )
-        )
+        cells = [[str(row[column]) for column in columns] for row in rows]
+        return Answer(rows, (Table(f"{len(rows)} runs in {self.root}", columns, cells),))
 
 
-@dataclasses.dataclass(frozen=True)
-class Query:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Query(_OverRuns):
     """Ask across runs in SQL; tables are runs, metrics, validation and results."""
 
     sql: tyro.conf.Positional[str]
     """The query, such as "select run, avg(value) from results where name = 'test' group by run"."""
-    root: pathlib.Path = _ROOT
-    """The folder that holds the runs."""
-    json: bool = False
-    """Print JSON instead of a table."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope.runs import parquet
-        from algoscope.table import Table
 
         columns, rows = parquet.query(self.root, self.sql)
-        if self.json:
-            print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], default=str))
-            return
-        print_table(Table(f"{len(rows)} rows", columns, [[_short(v) for v in row] for row in rows]))
+        return Answer(
+            [dict(zip(columns, row, strict=True)) for row in rows],
+            (Table(f"{len(rows)} rows", columns, [[number(v) for v in row] for row in rows]),),
+        )
 
 
-@dataclasses.dataclass(frozen=True)
-class Compare:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Compare(Verb):
     """Compare runs: what differs in their configurations, and what came of it."""
 
     paths: tyro.conf.Positional[tuple[pathlib.Path, ...]]
     """The run folders, two or more."""
-    json: bool = False
-    """Print JSON instead of a table."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope import runs
-        from algoscope.table import Table
 
         if len(self.paths) < 2:
             raise ValueError(f"compare: got {len(self.paths)} run, needed at least two")
-        opened = [runs.open(path) for path in self.paths]
-        described = [run.options | _outcome(run) for run in opened]
-        names = list(dict.fromkeys(name for of_run in described for name in of_run))
-        rows = {
-            name: [of_run.get(name) for of_run in described]
-            for name in names
-            if len({json.dumps(of_run.get(name)) for of_run in described}) > 1
-        }
-        if self.json:
-            print(json.dumps({"runs": [str(p) for p in self.paths], "differences": rows}))
-            return
-        print_table(
-            Table(
-                f"{len(rows)} differences",
-                ["", *(str(path) for path in self.paths)],
-                [[name, *map(_short, values)] for name, values in rows.items()],
-            )
+        described = [run.options | _outcome(run) for run in map(runs.open, self.paths)]
+        names = dict.fromkeys(name for description in described for name in description)
+        values = {name: [description.get(name) for description in described] for name in names}
+        differences = {name: row for name, row in values.items() if len(set(map(_key, row))) > 1}
+        titles = ["", *map(str, self.paths)]
+        rows = [[name, *map(number, row)] for name, row in differences.items()]
+        return Answer(
+            {"runs": list(self.paths), "differences": differences},
+            (Table(f"{len(rows)} differences", titles, rows),),
         )
 
 
-@dataclasses.dataclass(frozen=True)
-class Import:
-    """Take in run folders that were made elsewhere, and make their tables."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Import(_OverRuns):
+    """Take in run folders that were made elsewhere, and make their tables; those that are below
+    the root already stay where they are."""
 
     paths: tyro.conf.Positional[tuple[pathlib.Path, ...]]
     """The run folders."""
-    root: pathlib.Path = _ROOT
-    """The folder to copy them into; those that are there already stay where they are."""
     force: bool = False
     """Replace runs that have these names."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope.runs import parquet
 
         if not self.paths:
             raise ValueError("import: got no run folder, needed at least one")
-        for path in self.paths:
-            print(parquet.take_in(path, self.root, force=self.force).path)
+        paths = [parquet.take_in(path, self.root, force=self.force).path for path in self.paths]
+        return Answer({"runs": paths}, tuple(map(str, paths)))
 
 
 @dataclasses.dataclass(frozen=True)
 class Runs:
     """List, query, compare and import runs; alone it lists those in ./runs."""
 
-    action: tyro.conf.OmitSubcommandPrefixes[
+    verb: tyro.conf.OmitSubcommandPrefixes[
         Annotated[List, tyro.conf.subcommand("list")]
         | Annotated[Query, tyro.conf.subcommand("query")]
         | Annotated[Compare, tyro.conf.subcommand("compare")]
         | Annotated[Import, tyro.conf.subcommand("import")]
     ] = dataclasses.field(default_factory=List)
 
-    def run(self) -> None:
-        self.action.run()
+    def main(self) -> int:
+        return self.verb.main()
 
 
 def _summary(run: "Run") -> dict[str, Any]:
+    scores = (value for name, value in _outcome(run).items() if name.startswith("test "))
     return {
         "run": run.name,
         "tasks": " ".join(run.tasks),
         "seeds": len(run.seeds),
         "step": f"{run.step}/{run.config['steps']}",
         "state": "finished" if run.finished else "stopped",
-        "test": " ".join(
-            f"{value:.4f}" for name, value in _outcome(run).items() if name.startswith("test ")
-        ),
+        "test": " ".join(f"{value:.4f}" for value in scores),
         "device": run.description["environment"]["device"],
         "created": run.description["created"],
     }
@@ -166,5 +139,6 @@ def _outcome(run: "Run") -> dict[str, Any]:
     }
 
 
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _key(value: Any) -> str:
+    """Options may be lists, which have no hash."""
+    return json.dumps(value)

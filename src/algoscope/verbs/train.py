@@ -1,13 +1,16 @@
-"""`algoscope train`: its options, progress line and result."""
+"""`algoscope train`: its options, progress and result."""
 
 import dataclasses
-import json
+import datetime
 import math
 import pathlib
-import sys
+import statistics
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
+
+from algoscope.verbs.output import Answer, Output, Verb, named_values
 
 if TYPE_CHECKING:
     from algoscope.networks import Network
@@ -17,8 +20,8 @@ if TYPE_CHECKING:
 Tracker = Literal["tensorboard", "wandb", "mlflow"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Train:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Train(Verb):
     """Train networks on one task, or several that share a processor, into a run folder.
 
     The defaults are those of Mind The Gap's Table 8.
@@ -34,7 +37,7 @@ class Train:
     """Seed of the first network; the others count up from it."""
     steps: int = 10_000
     """Training steps."""
-    lengths: tuple[int, ...] = (4, 7, 11, 13, 16)
+    sizes: tuple[int, ...] = (4, 7, 11, 13, 16)
     """Sizes of the problems, in turn."""
     batch: int = 32
     """Problems in a batch."""
@@ -68,66 +71,49 @@ class Train:
     """Lengths of time to which batches are padded."""
     track: tuple[Tracker, ...] = ()
     """Also write the metrics for these trackers, into the run folder and offline."""
-    json: bool = False
-    """Print the result as JSON, and progress on the error stream."""
 
-    def run(self) -> None:
-        from algoscope import training
-        from algoscope.runs.environment import keep_compiled_programs
+    def run(self) -> Answer:
+        from algoscope import files, training
+        from algoscope.runs.environment import device_name, keep_compiled_programs
 
         keep_compiled_programs()
+        pace: dict[str, Any] = {
+            "at_once": self.at_once,
+            "checkpoint_seconds": self.checkpoint_seconds,
+            "report": report_progress(self.output),
+        }
         if self.resume is not None:
             self._check_resume()
-        elif not self.tasks:
-            raise ValueError("train: got no task, needed at least one, or --resume RUN")
-        with ProgressLine(sys.stderr if self.json else sys.stdout) as line:
-            try:
-                if self.resume is not None:
-                    run = training.resume(
-                        self.resume,
-                        at_once=self.at_once,
-                        checkpoint_seconds=self.checkpoint_seconds,
-                        report=line.show,
-                    )
-                else:
-                    config, start = self._config()
-                    out = self.out or _free_name(config)
-                    line.say(f"training {', '.join(config.tasks)} into {out}")
-                    run = training.train(
-                        config,
-                        out,
-                        start=start,
-                        force=self.force,
-                        at_once=self.at_once,
-                        checkpoint_seconds=self.checkpoint_seconds,
-                        report=line.show,
-                    )
-            except training.Stopped as stopped:
-                line.say(str(stopped))
-                raise SystemExit(130) from None
-        make_tables(run, self.track)
-        if self.json:
-            print(json.dumps({"run": str(run.path), **run.results}))
+            self.output.report(f"training on {device_name()}, going on in {self.resume}")
+            run = training.resume(self.resume, **pace)
+        elif self.tasks:
+            config, start = self._config()
+            out = self.out or files.unused_folder("-".join(config.tasks))
+            self.output.report(f"training {', '.join(config.tasks)} on {device_name()} into {out}")
+            run = training.train(config, out, start=start, force=self.force, **pace)
         else:
-            _print_results(run)
+            raise ValueError("train: got no task, needed at least one, or --resume RUN")
+        for name, folder in write_tables(run, self.track).items():
+            self.output.report(f"{name}: {folder}")
+        return Answer({"run": str(run.path), **run.results}, tuple(_results(run)))
 
     def _check_resume(self) -> None:
-        others = [
+        changed = [
             field.name
             for field in dataclasses.fields(self)
-            if field.name not in ("resume", "json", "track", "checkpoint_seconds", "at_once")
+            if field.name not in ("resume", "output", "track", "checkpoint_seconds", "at_once")
             and getattr(self, field.name) != field.default
         ]
-        if others:
+        if changed:
             raise ValueError(
-                f"--resume: got it with {', '.join(others)}, needed it alone: a run goes on with "
+                f"--resume: got it with {', '.join(changed)}, needed it alone: a run goes on with "
                 "the configuration that it was begun with"
             )
 
     def _config(self) -> "tuple[TrainingConfig, Network | None]":
         from algoscope import networks, tasks, training
 
-        options = dict(_parse(option) for option in self.network)
+        options = _network_options(self.network)
         start = None
         if self.start is not None:
             start, task = networks.load(self.start)
@@ -135,10 +121,9 @@ class Train:
                 raise ValueError(
                     f"--start: got weights for {task}, needed some for {', '.join(self.tasks)}"
                 )
-            network = dataclasses.replace(start.config, **_known(options))
+            network = dataclasses.replace(start.config, **options)
         else:
-            modes = training.hint_options(self.hint_mode)
-            network = networks.NetworkConfig(**(modes | _known(options)))
+            network = networks.NetworkConfig(**(training.hint_options(self.hint_mode) | options))
         config = training.TrainingConfig(
             tasks=self.tasks,
             seeds=self.seeds,
@@ -151,16 +136,36 @@ class Train:
             evaluate_every=self.evaluate_every,
             data_seed=self.data_seed,
             time_buckets=self.time_buckets,
-            recipe=tasks.Recipe(sizes=self.lengths, count=self.batch),
+            recipe=tasks.Recipe(sizes=self.sizes, count=self.batch),
             network=network,
         )
         return config, start
 
 
-def _known(options: dict[str, Any]) -> dict[str, Any]:
+def report_progress(output: Output) -> "Callable[[Report], None]":
+    """Shows how far a training is on the progress line."""
+
+    def report(progress: "Report") -> None:
+        text = f"loss {progress.loss:.4f}  validation {progress.score:.4f}  {_rate(progress)}"
+        output.step(progress.step, progress.steps, text)
+
+    return report
+
+
+def write_tables(run: "Run", trackers: tuple[Tracker, ...]) -> dict[str, pathlib.Path]:
+    """Writes the run's Parquet tables, and what trackers read; returns where the latter is."""
+    from algoscope.runs import parquet
+    from algoscope.runs import trackers as adapters
+
+    parquet.write(run)
+    return {name: adapters.write(run, name) for name in trackers}
+
+
+def _network_options(texts: tuple[str, ...]) -> dict[str, Any]:
     from algoscope.errors import unknown_name
     from algoscope.networks import NetworkConfig
 
+    options = named_values("--network", texts)
     known = [field.name for field in dataclasses.fields(NetworkConfig)]
     unknown = [unknown_name("option of the network", n, known) for n in options if n not in known]
     if unknown:
@@ -168,88 +173,25 @@ def _known(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _parse(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"--network: got {text!r}, needed NAME=VALUE, such as width=4")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
-
-
-def _free_name(config: "TrainingConfig") -> pathlib.Path:
-    root, start = pathlib.Path("runs"), "-".join(config.tasks)
-    return next(
-        path for number in range(1, 10**6) if not (path := root / f"{start}-{number:03d}").exists()
-    )
-
-
-def make_tables(run: "Run", trackers: tuple[Tracker, ...]) -> None:
-    from algoscope.runs import parquet
-    from algoscope.runs import trackers as adapters
-
-    parquet.write(run)
-    for name in trackers:
-        print(f"{name}: {adapters.write(run, name)}", file=sys.stderr)
-
-
-def _print_results(run: "Run") -> None:
+def _results(run: "Run") -> Iterator[str]:
     results = run.results
     for task, scores in results["test"].items():
-        where = results["test_set"][task]
+        problems = results["test_set"][task]
         values = scores["score"]
-        mean = sum(values) / len(values)
-        spread = math.sqrt(sum((v - mean) ** 2 for v in values) / max(1, len(values) - 1))
-        seen, fresh = (sum(results[k][task]["score"]) / len(values) for k in ("seen", "fresh"))
-        print(
-            f"{task}: test score {mean:.4f} ± {spread:.4f} over {len(values)} seeds "
-            f"({where['samples']} problems of {where['nodes']} nodes, {where['split']}); "
-            f"on problems it learnt from {seen:.4f}, on fresh ones {fresh:.4f}"
+        spread = statistics.stdev(values) if len(values) > 1 else 0.0
+        seen, fresh = (statistics.fmean(results[name][task]["score"]) for name in ("seen", "fresh"))
+        yield (
+            f"{task}: test score {statistics.fmean(values):.4f} ± {spread:.4f} over {len(values)} "
+            f"seeds ({problems['samples']} problems of {problems['nodes']} nodes, "
+            f"{problems['split']}); on problems it learnt from {seen:.4f}, "
+            f"on fresh ones {fresh:.4f}"
         )
-    for text in run.description["notes"]:
-        print(f"note: {text}")
-    print(f"run folder: {run.path}")
+    yield from (f"note: {text}" for text in run.description["notes"])
+    yield f"run folder: {run.path}"
 
 
-class ProgressLine:
-    """A progress line on a terminal; elsewhere a plain line now and then."""
-
-    def __init__(self, stream):
-        self._stream = stream
-        self._terminal = stream.isatty()
-        self._next = 0.0
-
-    def __enter__(self) -> "ProgressLine":
-        return self
-
-    def __exit__(self, *_) -> None:
-        if self._terminal:
-            self._stream.write("\n")
-
-    def say(self, text: str) -> None:
-        self._stream.write(f"\r\x1b[K{text}\n" if self._terminal else f"{text}\n")
-        self._stream.flush()
-
-    def show(self, report: "Report") -> None:
-        part = report.step / report.steps
-        if not self._terminal and part < self._next and report.step < report.steps:
-            return
-        self._next = math.floor(part * 10 + 1) / 10
-        text = (
-            f"step {report.step:,} of {report.steps:,}  loss {report.loss:.4f}  "
-            f"validation {report.score:.4f}  {_rate(report)}"
-        )
-        if self._terminal:
-            self._stream.write(f"\r\x1b[K{text}")
-            self._stream.flush()
-        else:
-            self.say(text)
-
-
-def _rate(report: "Report") -> str:
-    if math.isnan(report.steps_per_second):
+def _rate(progress: "Report") -> str:
+    if math.isnan(progress.steps_per_second):
         return "compiled"
-    left = round(report.seconds_left) if math.isfinite(report.seconds_left) else 0
-    hours, minutes, seconds = left // 3600, left // 60 % 60, left % 60
-    return f"{report.steps_per_second:.3g} steps/s  {hours}:{minutes:02d}:{seconds:02d} left"
+    left = round(progress.seconds_left) if math.isfinite(progress.seconds_left) else 0
+    return f"{progress.steps_per_second:.3g} steps/s  {datetime.timedelta(seconds=left)} left"

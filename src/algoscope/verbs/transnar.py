@@ -1,22 +1,21 @@
 """`algoscope transnar`: train a tower, score it, ask it."""
 
 import dataclasses
-import json
 import pathlib
-import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from algoscope.verbs.printing import print_table
+from algoscope.table import Table
+from algoscope.verbs.output import Answer, Verb
 
 if TYPE_CHECKING:
     from algoscope.transnar import TransnarConfig
     from algoscope.transnar.loop import Progress
 
 
-@dataclasses.dataclass(frozen=True)
-class TrainTower:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainTower(Verb):
     """Train a base Transformer, or a hybrid that reads a reasoner, on CLRS-Text.
 
     Sizes, counts and rates that are not given are those of `transnar.TransnarConfig`.
@@ -65,29 +64,31 @@ class TrainTower:
     force: bool = False
     """Replace a run that has this name."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope import runs, transnar
-        from algoscope.training import Stopped
+        from algoscope.runs.environment import device_name
 
-        try:
-            if self.resume is not None:
-                run = transnar.resume(self.resume, report=_show)
-            else:
-                if self.out is None:
-                    raise ValueError("--out: got none, needed a name for the run folder")
-                reasoner = None
-                if self.reasoner is not None:
-                    reasoner = transnar.reasoner_of(runs.open(self.reasoner), self.reasoner_seed)
-                run = transnar.train(
-                    self._config(), self.out, reasoner=reasoner, force=self.force, report=_show
-                )
-        except Stopped as stopped:
-            print(stopped)
-            raise SystemExit(130) from None
+        def report(progress: "Progress") -> None:
+            self.output.step(progress.step, progress.steps, f"loss {progress.loss:.4f}")
+
+        if self.resume is not None:
+            self.output.report(f"training on {device_name()}, going on in {self.resume}")
+            run = transnar.resume(self.resume, report=report)
+        else:
+            if self.out is None:
+                raise ValueError("--out: got none, needed a name for the run folder")
+            reasoner = None
+            if self.reasoner is not None:
+                reasoner = transnar.reasoner_of(runs.open(self.reasoner), self.reasoner_seed)
+            self.output.report(
+                f"training {', '.join(self.tasks)} on {device_name()} into {self.out}"
+            )
+            run = transnar.train(
+                self._config(), self.out, reasoner=reasoner, force=self.force, report=report
+            )
         results = run.results
-        print(
-            f"{results['parameters']:,} weights, loss {results['loss']:.4f}; run folder: {run.path}"
-        )
+        summary = f"{results['parameters']:,} weights, loss {results['loss']:.4f}"
+        return Answer({"run": run.path, **results}, (f"{summary}; run folder: {run.path}",))
 
     def _config(self) -> "TransnarConfig":
         from algoscope.transnar import TowerConfig, TransnarConfig
@@ -111,14 +112,8 @@ class TrainTower:
         return {name: value for name, value in options.items() if value is not None}
 
 
-def _show(progress: "Progress") -> None:
-    print(
-        f"step {progress.step:,} of {progress.steps:,}  loss {progress.loss:.4f}", file=sys.stderr
-    )
-
-
-@dataclasses.dataclass(frozen=True)
-class Evaluate:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evaluate(Verb):
     """Score a tower by what it writes: shape, parse, CLRS and exact, by task and size."""
 
     path: tyro.conf.Positional[pathlib.Path]
@@ -127,66 +122,47 @@ class Evaluate:
     """Sizes of the test problems."""
     problems: int = 100
     """Test problems of each task and size."""
-    json: bool = False
-    """Print JSON instead of a table."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope import transnar
-        from algoscope.table import Table
 
-        found = transnar.evaluate(transnar.load(self.path), self.sizes, self.problems)
-        if self.json:
-            print(json.dumps(transnar.scores.as_json(found)))
-            return
+        scores = transnar.evaluate(transnar.load(self.path), self.sizes, self.problems)
         fields = ("shape", "parse", "clrs", "exact")
-        rows = [
-            [
-                task,
-                str(size),
-                *(f"{getattr(score, f):.3f}" for f in fields),
-                f"{score.clrs_error:.3f}",
-            ]
-            for task, by_size in found.items()
-            for size, score in by_size.items()
-        ]
-        print_table(
-            Table(
-                f"{self.path}: {self.problems} problems of each task and size",
-                ["task", "n", *fields, "± clrs"],
-                rows,
-            )
-        )
+        rows = []
+        for task, by_size in scores.items():
+            for size, score in by_size.items():
+                values = (*(getattr(score, field) for field in fields), score.clrs_error)
+                rows.append([task, str(size), *(f"{value:.3f}" for value in values)])
+        title = f"{self.path}: {self.problems} problems of each task and size"
+        table = Table(title, ["task", "n", *fields, "± clrs"], rows)
+        return Answer(transnar.scores.as_json(scores), (table,))
 
 
-@dataclasses.dataclass(frozen=True)
-class Ask:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ask(Verb):
     """Ask a tower a problem of CLRS-Text, and check its answer."""
 
     prompt: tyro.conf.Positional[str]
     """Such as 'bfs:\\ns: 0, A: [[1 1], [1 1]]\\npi:\\n'; \\n may be written so."""
     path: Annotated[pathlib.Path, tyro.conf.arg(name="model")] = pathlib.Path("runs/transnar")
     """A run folder of `algoscope transnar train`."""
-    json: bool = False
-    """Print JSON."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope import transnar
 
         answer = transnar.ask(transnar.load(self.path), self.prompt.replace("\\n", "\n"))
-        if self.json:
-            print(json.dumps(answer.as_json()))
-            return
-        print(f"answer:  {answer.text.strip()}")
+        lines = [f"answer:  {answer.text.strip()}"]
         if answer.fault is not None:
-            print(f"malformed, so nobody can check it: {answer.fault}")
-            return
-        assert answer.reading is not None
-        assert answer.scores is not None
-        for name, array in answer.reading.arrays.items():
-            print(f"read as: {name} = {array.tolist()}")
-        print(f"right:   {(answer.right or '').strip()}")
-        scores = answer.scores
-        print(f"shape {scores.shape:g}, parse {scores.parse:g}, CLRS {scores.clrs:.3f}")
+            lines.append(f"malformed, so nobody can check it: {answer.fault}")
+        else:
+            assert answer.reading is not None
+            assert answer.scores is not None
+            arrays = answer.reading.arrays.items()
+            lines += [f"read as: {name} = {array.tolist()}" for name, array in arrays]
+            lines.append(f"right:   {(answer.right or '').strip()}")
+            scores = answer.scores
+            lines.append(f"shape {scores.shape:g}, parse {scores.parse:g}, CLRS {scores.clrs:.3f}")
+        return Answer(answer.as_json(), tuple(lines))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,5 +175,5 @@ class Transnar:
         | Annotated[Ask, tyro.conf.subcommand("ask")]
     ]
 
-    def run(self) -> None:
-        self.verb.run()
+    def main(self) -> int:
+        return self.verb.main()

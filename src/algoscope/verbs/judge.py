@@ -1,13 +1,12 @@
-"""`algoscope gap`: does a trained network run the algorithm, or a shortcut?"""
+"""`algoscope judge`: does a trained network run the algorithm, or a shortcut?"""
 
 import dataclasses
-import json
 import pathlib
 from typing import TYPE_CHECKING
 
 import tyro
 
-from algoscope.verbs.printing import print_table
+from algoscope.verbs.output import Answer, Verb
 
 if TYPE_CHECKING:
     from algoscope.measures.evidence import Subject
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 6
 
 
-@dataclasses.dataclass(frozen=True)
-class Gap:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Judge(Verb):
     """Measure the gap between networks and the algorithm, and give a verdict."""
 
     path: tyro.conf.Positional[pathlib.Path]
@@ -29,26 +28,23 @@ class Gap:
     """Only these seeds of the run."""
     problem_seed: int = 0
     """Seed of the problems on which the networks are examined."""
-    json: bool = False
-    """Print JSON, with every measure, instead of a table."""
 
-    def run(self) -> None:
+    def run(self) -> Answer:
         from algoscope.measures import judge, summary
 
         task, subjects = self._subjects()
-        judgements = {name: judge(s, task, self.problem_seed) for name, s in subjects.items()}
-        if self.json:
-            found = {name: summary.as_json(of) for name, of in judgements.items()}
-            print(json.dumps({"task": task, "subjects": found}, indent=2))
-            return
-        if len(judgements) > _MOST_COLUMNS:
-            print_table(summary.seeds_table(task, judgements))
-        else:
-            print_table(summary.table(task, judgements))
+        judgements = {}
+        for name, subject in subjects.items():
+            self.output.report(f"judging {name}")
+            judgements[name] = judge(subject, task, self.problem_seed)
+        table = summary.seeds_table if len(judgements) > _MOST_COLUMNS else summary.table
+        lines = []
         for name, judgement in judgements.items():
             reasons = f" ({'; '.join(judgement.reasons)})" if judgement.reasons else ""
-            what = f"runs {judgement.reference}" if judgement.word == "runs" else judgement.word
-            print(f"{name}: {what}{reasons}")
+            word = f"runs {judgement.reference}" if judgement.word == "runs" else judgement.word
+            lines.append(f"{name}: {word}{reasons}")
+        numbers = {name: summary.as_json(judgement) for name, judgement in judgements.items()}
+        return Answer({"task": task, "subjects": numbers}, (table(task, judgements), *lines))
 
     def _subjects(self) -> "tuple[str, dict[str, Subject]]":
         if self.path.is_file() and self.path.suffix in (".safetensors", ".py"):
@@ -64,20 +60,16 @@ class Gap:
         from algoscope import runs
 
         run = runs.open(self.path)
-        if self.task is None and len(run.tasks) > 1:
+        task = self.task or run.tasks[0]
+        if task not in run.tasks or (self.task is None and len(run.tasks) > 1):
             raise ValueError(
-                f"--task: got none, needed one of {', '.join(run.tasks)}, for which the run's "
-                "networks were trained"
-            )
-        task = self.task or next(iter(run.tasks))
-        if task not in run.tasks:
-            raise ValueError(
-                f"--task: got {task}, needed one of {', '.join(run.tasks)}, for which the run's "
-                "networks were trained"
+                f"--task: got {self.task or 'none'}, needed one of {', '.join(run.tasks)}, for "
+                "which the run's networks were trained"
             )
         ensemble = run.ensemble(self.seeds or None)
         return task, {
-            f"seed {seed}": ensemble.member(k, task) for k, seed in enumerate(ensemble.seeds)
+            f"seed {seed}": ensemble.member(index, task)
+            for index, seed in enumerate(ensemble.seeds)
         }
 
     def _weights(self) -> "tuple[str, Network]":

@@ -1,39 +1,11 @@
 """`algoscope train` and `algoscope runs`, as a user calls them."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from finished import finished_run, network
 
-from algoscope import cli, networks
-
-
-@pytest.fixture
-def algoscope(monkeypatch, capsys, tmp_path):
-    """Runs the command line in this process and an empty folder; returns what it prints."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "compiled"))
-
-    def run(*arguments: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["algoscope", *arguments])
-        cli.main()
-        return capsys.readouterr().out
-
-    return run
-
-
-@pytest.fixture
-def refused(algoscope):
-    def run(*arguments: str) -> str:
-        with pytest.raises(SystemExit) as exit_:
-            algoscope(*arguments)
-        assert isinstance(exit_.value.code, str)
-        assert exit_.value.code.startswith("error: ")
-        return exit_.value.code
-
-    return run
+from algoscope import networks
 
 
 def test_runs_are_listed(algoscope, tmp_path):
@@ -71,7 +43,7 @@ def test_runs_are_compared_by_what_differs(algoscope, refused, tmp_path):
         (["train"], "got no task"),
         (["train", "bsf"], "did you mean bfs"),
         (["train", "bfs", "--steps", "-3"], "steps: got -3"),
-        (["train", "bfs", "--lengths", "0"], "recipe.sizes: got 0"),
+        (["train", "bfs", "--sizes", "0"], "recipe.sizes: got 0"),
         (["train", "bfs", "--hint-mode", "encoded"], "did you mean encoded_decoded"),
         (["train", "bfs", "--network", "widht=4"], "did you mean width"),
         (["train", "bfs", "--network", "width"], "needed NAME=VALUE"),
@@ -89,15 +61,3 @@ def test_weights_of_another_task_are_no_start(refused, tmp_path):
     networks.save(network(0), tmp_path / "bfs.safetensors", "bfs")
     message = refused("train", "dfs", "--start", "bfs.safetensors")
     assert "got weights for bfs, needed some for dfs" in message
-
-
-def test_help_needs_neither_jax_nor_duckdb():
-    code = (
-        "import sys; sys.argv = ['algoscope', 'train', '--help']\n"
-        "from algoscope.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "assert not {'jax', 'duckdb', 'torch'} & set(sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "--learning-rate" in done.stdout

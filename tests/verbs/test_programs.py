@@ -1,23 +1,10 @@
 """The verbs for graph programs, as a user calls them."""
 
 import json
-import sys
 
 import pytest
 
-from algoscope import cli, networks, programs
-
-
-@pytest.fixture
-def algoscope(monkeypatch, capsys):
-    """Runs the command line in this process; returns what it prints."""
-
-    def run(*arguments: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["algoscope", *arguments])
-        cli.main()
-        return capsys.readouterr().out
-
-    return run
+from algoscope import networks, programs
 
 
 def test_programs_lists_every_program_with_its_certificate(algoscope):
@@ -88,11 +75,6 @@ def test_draw_writes_pictures_as_svg_and_png(algoscope, tmp_path):
         ("verify bfs --count 0", "count: got 0, needed an integer of at least 1"),
     ],
 )
-def test_bad_arguments_are_refused_with_what_is_needed(
-    algoscope, arguments, message, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as exit_:
-        algoscope(*arguments.split())
-    assert message in str(exit_.value.code)
+def test_bad_arguments_are_refused_with_what_is_needed(refused, arguments, message, tmp_path):
+    assert message in refused(*arguments.split())
     assert not list(tmp_path.iterdir())

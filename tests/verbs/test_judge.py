@@ -1,12 +1,11 @@
-"""`algoscope gap`, as a user calls it."""
+"""`algoscope judge`, as a user calls it."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
-from algoscope import cli, networks, programs
+from algoscope import networks, programs
 from algoscope.programs.compiler import compile_program
 from algoscope.runs import Metrics, folder
 
@@ -28,19 +27,9 @@ def run(tmp_path_factory):
     return folder.finish(started, networks.Ensemble.of(members, "bfs", (4, 5)), metrics, {}).path
 
 
-@pytest.fixture
-def algoscope(monkeypatch, capsys):
-    def run(*arguments: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["algoscope", *arguments])
-        cli.main()
-        return capsys.readouterr().out
-
-    return run
-
-
 def test_compiled_bfs_runs_bfs(algoscope, weights):
     """As JSON and as a table; every bar of a compiled network against its own reference."""
-    content = json.loads(algoscope("gap", str(weights), "--task", "bfs", "--json"))
+    content = json.loads(algoscope("judge", str(weights), "--task", "bfs", "--json"))
     (subject,) = content["subjects"].values()
     assert subject["verdict"] == "runs"
     assert subject["reference"] == "bfs"
@@ -49,7 +38,7 @@ def test_compiled_bfs_runs_bfs(algoscope, weights):
     assert subject["external"]["large"]["eq25"] == 1
     assert subject["interchange"]["state"] == 1
     assert subject["probes"]["same_size"] > subject["untrained_probes"]["same_size"] + 0.3
-    table = algoscope("gap", str(weights))
+    table = algoscope("judge", str(weights))
     for row in (
         "accuracy 16",
         "accuracy 64",
@@ -63,13 +52,13 @@ def test_compiled_bfs_runs_bfs(algoscope, weights):
 
 
 def test_every_seed_of_a_run_gets_its_word(algoscope, run):
-    table = algoscope("gap", str(run))
+    table = algoscope("judge", str(run))
     assert "seed 4: runs bfs" in table
     assert "seed 5: fails (accuracy" in table
-    only = algoscope("gap", str(run), "--seeds", "5")
+    only = algoscope("judge", str(run), "--seeds", "5")
     assert "seed 4" not in only
     with pytest.raises(SystemExit) as exit_:
-        algoscope("gap", str(run), "--task", "dfs")
+        algoscope("judge", str(run), "--task", "dfs")
     assert "--task: got dfs, needed one of bfs" in str(exit_.value.code)
 
 
@@ -82,7 +71,7 @@ def test_every_seed_of_a_run_gets_its_word(algoscope, run):
 )
 def test_what_does_not_fit_the_weights_is_refused(algoscope, weights, arguments, message):
     with pytest.raises(SystemExit) as exit_:
-        algoscope("gap", str(weights), *arguments)
+        algoscope("judge", str(weights), *arguments)
     assert message in str(exit_.value.code)
 
 
@@ -94,7 +83,7 @@ def test_a_python_file_brings_its_own_subject(algoscope, tmp_path):
         "def record(batch):\n"
         "    return interpret(programs.get('bfs_locked'), batch)\n"
     )
-    table = algoscope("gap", str(path), "--task", "bfs")
+    table = algoscope("judge", str(path), "--task", "bfs")
     assert "mine.py: runs bfs_locked" in table
     assert "on the scale 0 = untrained" not in table, "nobody knows its shape"
 
@@ -109,5 +98,5 @@ def test_what_is_no_subject_is_refused(algoscope, tmp_path):
         ([empty, "--task", "bfs"], "defines neither `record`"),
     ):
         with pytest.raises(SystemExit) as exit_:
-            algoscope("gap", *map(str, arguments))
+            algoscope("judge", *map(str, arguments))
         assert message in str(exit_.value.code)

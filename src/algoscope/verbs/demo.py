@@ -1,0 +1,69 @@
+"""`algoscope demo`: the main job on a small scale."""
+
+import dataclasses
+import pathlib
+import time
+
+from algoscope.verbs.output import Answer, Verb
+from algoscope.verbs.report import verdict_table
+from algoscope.verbs.train import report_progress, write_tables
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Demo(Verb):
+    """The main job on a small scale: compile BFS, verify it, train networks, measure the gap."""
+
+    out: pathlib.Path = pathlib.Path("runs/demo")
+    """The run folder, which replaces an earlier demo; the page is report.html in it."""
+    seeds: int = 5
+    """Number of networks."""
+    steps: int = 400
+    """Training steps."""
+    sizes: tuple[int, ...] = (8, 16)
+    """Sizes of the problems in training; each takes time to compile."""
+
+    def run(self) -> Answer:
+        from algoscope import networks, programs, report, tasks, training
+        from algoscope.programs.compiler import compile_program
+        from algoscope.programs.verification import verify
+        from algoscope.programs.verification_tables import verdict, verification_table
+        from algoscope.runs.environment import device_name, keep_compiled_programs
+
+        begun = time.monotonic()
+        keep_compiled_programs()
+
+        def stage(number: int, text: str) -> None:
+            self.output.report(f"[{number}/5, {time.monotonic() - begun:.0f} s] {text}")
+
+        bfs = programs.get("bfs")
+        stage(1, "compile breadth-first search into the weights of a graph network")
+        network = compile_program(bfs).network
+        count = sum(array.size for array in networks.arrays(network).values())
+        self.output.report(f"width {network.config.width}, {count} parameters")
+        stage(2, "verify it, step by step, against the reference algorithm")
+        result = verify(bfs, tasks.sample("bfs", 16, 64, seed=7))
+        self.output.report(verification_table(bfs.name, result))
+        self.output.report(verdict(result))
+        config = training.TrainingConfig(
+            tasks=("bfs",),
+            seeds=self.seeds,
+            steps=self.steps,
+            learning_rate=1e-3,
+            recipe=tasks.Recipe(sizes=self.sizes, count=16),
+            network=networks.NetworkConfig(width=64),
+        )
+        stage(3, f"train {self.seeds} networks of width 64 for {self.steps} steps into {self.out}")
+        self.output.report(
+            f"training bfs on {device_name()} into {self.out}: first the training step is compiled "
+            "for each size, the longest part of this"
+        )
+        run = training.train(config, self.out, force=True, report=report_progress(self.output))
+        write_tables(run, ())
+        stage(4, "measure how far each network is from the algorithm")
+        findings = report.findings(run, "bfs", tell=self.output.report)
+        stage(5, "draw the figures and write the page")
+        path = report.report([run])
+        seconds = time.monotonic() - begun
+        data = {"report": path, "verdicts": findings.words, "seconds": seconds}
+        ending = f"{seconds:.0f} s. Open {path.resolve()}"
+        return Answer(data, (verdict_table(findings), ending))

@@ -1,0 +1,141 @@
+"""What every verb prints, in one place: results on stdout as tables or JSON, progress on stderr."""
+
+import dataclasses
+import functools
+import json
+import math
+import sys
+from typing import Annotated, Any, NamedTuple, TextIO
+
+import tyro
+
+from algoscope.table import Table
+
+
+class Answer(NamedTuple):
+    """The result of a verb, which `Output.show` prints."""
+
+    data: Any
+    """For --json; may hold typed values, arrays and paths."""
+    parts: tuple[Table | str, ...]
+    """For readers."""
+    status: int = 0
+    """Exit status of the process."""
+
+
+class ProgressLine:
+    """The steps of a long job: one line that is rewritten on a terminal, elsewhere a line for every
+    tenth of the job."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+        self._terminal = stream.isatty()
+        self._next = 0.0
+        self._open = False
+
+    def report(self, text: str) -> None:
+        """A line that stays."""
+        self.close()
+        print(text, file=self._stream, flush=True)
+
+    def step(self, step: int, steps: int, text: str) -> None:
+        line = f"step {step:,} of {steps:,}  {text}"
+        if self._terminal:
+            print(f"\r\x1b[K{line}", end="", file=self._stream, flush=True)
+            self._open = True
+        elif step / steps >= self._next or step == steps:
+            self._next = math.floor(step / steps * 10 + 1) / 10
+            self.report(line)
+
+    def close(self) -> None:
+        if self._open:
+            print(file=self._stream)
+        self._open = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    json: bool = False
+    """Print JSON instead of tables and text."""
+    quiet: bool = False
+    """Print neither progress nor tables: errors alone, and what --json asks for."""
+
+    def show(self, answer: Answer) -> None:
+        if self.json:
+            from algoscope.serialise import to_json
+
+            print(json.dumps(to_json(answer.data), default=str))
+        elif not self.quiet:
+            for part in answer.parts:
+                _show(part)
+
+    @functools.cached_property
+    def _line(self) -> ProgressLine:
+        return ProgressLine(sys.stderr)
+
+    def report(self, text: str | Table) -> None:
+        """A line of progress."""
+        if not self.quiet:
+            self._line.report(str(text))
+
+    def step(self, step: int, steps: int, text: str) -> None:
+        """How far a training is."""
+        if not self.quiet:
+            self._line.step(step, steps, text)
+
+    def close(self) -> None:
+        self._line.close()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Verb:
+    """One intent of a user: its fields are the options, `run` computes the answer."""
+
+    output: Annotated[Output, tyro.conf.arg(name="")] = Output()
+
+    def run(self) -> Answer:
+        raise NotImplementedError
+
+    def main(self) -> int:
+        """Runs the verb, prints its answer, and returns the exit status."""
+        try:
+            answer = self.run()
+        finally:
+            self.output.close()
+        self.output.show(answer)
+        return answer.status
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """A cell of a table."""
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+def named_values(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
+    """NAME=VALUE arguments; a value is JSON, or else a text."""
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"{option}: got {text!r}, needed NAME=VALUE, such as p=[0.1,0.5]")
+        try:
+            values[name] = json.loads(value)
+        except ValueError:
+            values[name] = value
+    return values
+
+
+def _show(part: Table | str) -> None:
+    if isinstance(part, str):
+        print(part)
+        return
+    import rich.box
+    import rich.console
+    import rich.table
+
+    rendered = rich.table.Table(title=part.title, box=rich.box.SIMPLE, title_justify="left")
+    for column in part.columns:
+        rendered.add_column(column)
+    for row in part.rows:
+        rendered.add_row(*row)
+    rich.console.Console(width=None if sys.stdout.isatty() else 160, markup=False).print(rendered)

@@ -1,0 +1,205 @@
+"""`algoscope programs`, `compile`, `verify` and `draw`: graph programs and their networks."""
+
+import dataclasses
+import pathlib
+import textwrap
+from typing import TYPE_CHECKING, Any, Literal
+
+import tyro
+
+from algoscope.table import Table
+from algoscope.verbs.output import Answer, Verb, number
+
+if TYPE_CHECKING:
+    from algoscope.tasks import Batch
+
+Variant = Literal["compiled", "printed"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Programs(Verb):
+    """List the graph programs, with what their compiled networks are certified for."""
+
+    size: int = 16
+    """Problem size for which the networks that Mind The Gap prints are described."""
+
+    def run(self) -> Answer:
+        from algoscope import programs
+        from algoscope.programs.printed import TASKS, printed
+        from algoscope.programs.verification_tables import limits
+
+        certificates = {name: printed(name, self.size).certificate for name in TASKS}
+        described = {name: _description(name) for name in programs.names()}
+        for name, certificate in certificates.items():
+            described[name]["printed"] = certificate.as_json()
+        columns = ["task", "width", "parameters", "sharpness", "margin", "largest_uniform_size"]
+        rows = [
+            [name, *(number((row | row["certificate"])[column], 3) for column in columns)]
+            for name, row in described.items()
+        ]
+        titles = ["name", *(column.replace("_", " ") for column in columns)]
+        printed_limits = (
+            f"{name} as Mind The Gap prints it (--variant printed):\n"
+            + textwrap.indent(limits(certificate), "  ")
+            for name, certificate in certificates.items()
+        )
+        table = Table(f"{len(described)} programs", titles, rows)
+        return Answer(described, (table, *printed_limits))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Compile(Verb):
+    """Compile a graph program into the weights of a network, and save them."""
+
+    name: tyro.conf.Positional[str]
+    """The program, as `algoscope programs` lists it."""
+    out: pathlib.Path
+    """Write the network to this .safetensors file."""
+    width: int | None = None
+    """Width of the network; the smallest that fits, if not given."""
+    variant: Variant = "compiled"
+    """From the program, or as Mind The Gap prints it (bfs and bellman_ford, width 4)."""
+    size: int | None = None
+    """Problem size, which a printed network is made for."""
+
+    def run(self) -> Answer:
+        from algoscope import networks, programs
+        from algoscope.programs.compiler import compile_program
+        from algoscope.programs.printed import printed
+        from algoscope.programs.verification_tables import limits
+
+        if self.out.suffix != ".safetensors":
+            raise ValueError(f"--out: got {self.out}, needed a name that ends in .safetensors")
+        _check_variant(self.variant, width=self.width)
+        if (self.size is None) == (self.variant == "printed"):
+            raise ValueError(
+                f"--size: got {self.size} with --variant {self.variant}; needed a size for a "
+                "printed network, and none for a compiled one, which is for all sizes"
+            )
+        data = {"program": self.name, "variant": self.variant, "out": self.out}
+        if self.size is not None:
+            network, certificate = printed(self.name, self.size)
+            networks.save(network, self.out, self.name)
+            written = f"{self.name} as printed, for {self.size} nodes, written to {self.out}"
+            return Answer(
+                data | {"certificate": certificate.as_json()}, (written, limits(certificate))
+            )
+        program = programs.get(self.name)
+        network = compile_program(program, self.width).network
+        networks.save(network, self.out, program.task)
+        width = network.config.width
+        written = f"{program.name}, width {width}, written to {self.out}"
+        return Answer(data | {"width": width}, (written,))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Verify(Verb):
+    """Compare a program's compiled network, its interpreter and the reference algorithm."""
+
+    name: tyro.conf.Positional[str]
+    """The program, as `algoscope programs` lists it."""
+    size: int = 64
+    """Problem size."""
+    count: int = 256
+    """Number of problems."""
+    seed: int = 7
+    """Seed of the problems, and of random positions."""
+    width: int | None = None
+    """Width of the network; the smallest that fits, if not given."""
+    random_positions: bool = False
+    """Place the nodes at sorted random positions instead of even ones."""
+    variant: Variant = "compiled"
+    """From the program, or as Mind The Gap prints it (bfs and bellman_ford, width 4)."""
+    without_loops: bool = False
+    """Take the loops out of the graphs (printed variant)."""
+
+    def run(self) -> Answer:
+        _check_variant(self.variant, width=self.width, without_loops=self.without_loops)
+        return self._printed() if self.variant == "printed" else self._compiled()
+
+    def _batch(self, task: str) -> "Batch":
+        from algoscope import tasks
+        from algoscope.programs.positions import with_random_positions
+
+        batch = tasks.sample(task, self.size, self.count, self.seed)
+        return with_random_positions(batch, self.seed) if self.random_positions else batch
+
+    def _compiled(self) -> Answer:
+        from algoscope import programs
+        from algoscope.programs.verification import verify
+        from algoscope.programs.verification_tables import verdict, verification_table
+
+        program = programs.get(self.name)
+        result = verify(program, self._batch(program.task), self.width)
+        parts = (verification_table(program.name, result), verdict(result))
+        return Answer(result.as_json(), parts, status=int(result.exact_above_margin < 1))
+
+    def _printed(self) -> Answer:
+        from algoscope.programs.printed import printed, without_loops
+        from algoscope.programs.verification import compare_with_reference
+        from algoscope.programs.verification_tables import limits, printed_table
+
+        network, certificate = printed(self.name, self.size)
+        batch = self._batch(self.name)
+        if self.without_loops:
+            batch = without_loops(batch)
+        exactness = compare_with_reference(network, batch)
+        data = {
+            **exactness._asdict(),
+            "certificate": certificate.as_json(),
+            "samples": self.count,
+            "nodes": self.size,
+        }
+        return Answer(data, (printed_table(self.name, batch, exactness), limits(certificate)))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Draw(Verb):
+    """Draw the weights of a compiled program as heat maps, in SVG and PNG."""
+
+    name: tyro.conf.Positional[str]
+    """The program, as `algoscope programs` lists it."""
+    out: pathlib.Path = pathlib.Path()
+    """Write the pictures to this folder."""
+    variant: Variant = "compiled"
+    """From the program, or as Mind The Gap prints it, figures 6-9 (bfs and bellman_ford)."""
+    size: int = 16
+    """Problem size of a printed network; compiled ones are for all sizes."""
+
+    def run(self) -> Answer:
+        from algoscope import programs
+        from algoscope.programs import panels, printed
+        from algoscope.programs.weight_pictures import draw
+
+        if not self.out.is_dir():
+            raise ValueError(f"--out: got {self.out}, needed a folder that exists")
+        if self.variant == "printed":
+            network = printed.printed(self.name, self.size).network
+            paths = draw(f"{self.name}-printed", printed.panels(network), self.out)
+        else:
+            paths = draw(self.name, panels.panels(programs.get(self.name)), self.out)
+        return Answer({"pictures": paths}, tuple(map(str, paths)))
+
+
+def _description(name: str) -> dict[str, Any]:
+    from algoscope import networks, programs
+    from algoscope.programs.compiler import compile_program
+
+    program = programs.get(name)
+    network, certificate = compile_program(program)
+    return {
+        "task": program.task,
+        "width": network.config.width,
+        "parameters": sum(array.size for array in networks.arrays(network).values()),
+        "certificate": certificate._asdict(),
+    }
+
+
+def _check_variant(variant: Variant, **options: Any) -> None:
+    """Refuses options that the variant has no use for."""
+    fixed = {"printed": "width", "compiled": "without_loops"}[variant]
+    if options.get(fixed):
+        raise ValueError(
+            f"--{fixed.replace('_', '-')}: got {options[fixed]} with --variant {variant}, "
+            "needed it left out"
+        )

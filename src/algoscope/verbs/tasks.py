@@ -1,0 +1,116 @@
+"""`algoscope tasks` and `algoscope sample`: what there is to learn, and problems of it."""
+
+import dataclasses
+import pathlib
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from algoscope.table import Table
+from algoscope.verbs.output import Answer, Verb, named_values
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from algoscope.tasks import Batch, Task
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Tasks(Verb):
+    """List the tasks: the CLRS-30 algorithms."""
+
+    def run(self) -> Answer:
+        from algoscope import tasks
+        from algoscope.tasks import Stage
+
+        listed = [tasks.get(name) for name in tasks.names()]
+        rows = []
+        for task in listed:
+            stages = (task.at(stage) for stage in (Stage.INPUT, Stage.HINT, Stage.OUTPUT))
+            features = [" ".join(feature.name for feature in stage) for stage in stages]
+            rows.append([task.name, task.summary.rstrip("."), str(task.smallest), *features])
+        columns = ["name", "algorithm", "from size", "inputs", "hints", "outputs"]
+        return Answer(
+            {task.name: _description(task) for task in listed},
+            (Table(f"{len(rows)} tasks", columns, rows),),
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sample(Verb):
+    """Draw problems of a task with the trace of its algorithm; print the first, or export all."""
+
+    name: tyro.conf.Positional[str]
+    """The task, as `algoscope tasks` lists it."""
+    size: int = 16
+    """Problem size (number of nodes, for most tasks)."""
+    count: int = 32
+    """Number of problems."""
+    seed: int = 7
+    """Seed of the random stream; the same seed draws what dm-clrs draws."""
+    options: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    """Options of the task's sampler, such as p=0.3 or p=[0.1,0.5]."""
+    out: pathlib.Path | None = None
+    """Write all problems to this .npz file, arrays named inputs.A, hints.pi_h, …"""
+
+    def run(self) -> Answer:
+        from algoscope import tasks
+        from algoscope.tasks.trace_table import trace_table
+
+        if self.out:
+            _check_file(self.out)
+        options = named_values("--options", self.options)
+        batch = tasks.sample(self.name, self.size, self.count, self.seed, **options)
+        if self.out:
+            _write_npz(self.out, _named_arrays(batch))
+            written = f"{len(batch)} problems of {self.name} written to {self.out}"
+            return Answer({"task": self.name, "problems": len(batch), "out": self.out}, (written,))
+        data = {"task": self.name, "seed": self.seed, **_named_arrays(batch)}
+        return Answer(data, (trace_table(batch),))
+
+
+def _description(task: "Task") -> dict[str, Any]:
+    return {
+        "algorithm": task.summary,
+        "smallest": task.smallest,
+        "options": sorted(task.options),
+        "features": {
+            feature.name: {
+                "stage": feature.stage,
+                "location": feature.location,
+                "kind": feature.kind,
+            }
+            for feature in task.features
+        },
+    }
+
+
+def _check_file(path: pathlib.Path) -> None:
+    if path.suffix != ".npz":
+        raise ValueError(f"--out: got {path}, needed a name that ends in .npz")
+    if not path.parent.is_dir():
+        raise ValueError(
+            f"--out: got {path}, needed a file in a folder that exists; "
+            f"there is no folder {path.parent}"
+        )
+
+
+def _named_arrays(batch: "Batch") -> "dict[str, np.ndarray]":
+    stages = {"inputs": batch.inputs, "hints": batch.hints, "outputs": batch.outputs}
+    return {
+        f"{stage}.{name}": array
+        for stage, arrays in stages.items()
+        for name, array in arrays.items()
+    } | {"lengths": batch.lengths}
+
+
+def _write_npz(path: pathlib.Path, arrays: "dict[str, np.ndarray]") -> None:
+    import numpy as np
+
+    from algoscope import files
+
+    def fill(temporary: pathlib.Path) -> None:
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
+
+    files.place(path, fill)
