@@ -10,6 +10,8 @@
     tasks.sample("bfs", size=1600, count=1, family="delaunay")
     tasks.run("dijkstra", networkx_graph, source="Basel").answer
 
+    tasks.sample(tasks.define("way_out", features, draw, algorithm))  # a task of one's own
+
 The same seed draws the same problems as dm-clrs 2.0.3, bit for bit.
 """
 
@@ -18,9 +20,10 @@ from typing import Any
 from algoscope.errors import unknown_name
 from algoscope.tasks import export, text
 from algoscope.tasks.batch import Batch
+from algoscope.tasks.definition import define
 from algoscope.tasks.features import Feature, Kind, Location, Stage
 from algoscope.tasks.given_problems import Trace, run
-from algoscope.tasks.registry import get, names
+from algoscope.tasks.registry import get, names, register, seed_word
 from algoscope.tasks.sampling import sample_task
 from algoscope.tasks.streams import Recipe, stream
 from algoscope.tasks.task import Task
@@ -34,11 +37,14 @@ __all__ = [
     "Stage",
     "Task",
     "Trace",
+    "define",
     "export",
     "get",
     "names",
+    "register",
     "run",
     "sample",
+    "seed_word",
     "split",
     "stream",
     "text",
@@ -48,21 +54,23 @@ _SPLITS = {"train": (1000, 16, 1), "val": (32, 16, 2), "test": (32, 64, 3)}
 """Count, size and seed of the canonical splits."""
 
 
-def sample(name: str, size: int = 16, count: int = 32, seed: int = 7, **options: Any) -> Batch:
+def sample(
+    task: Task | str, size: int = 16, count: int = 32, seed: int = 7, **options: Any
+) -> Batch:
     """Draws `count` problems of `size` and traces the reference algorithm on each.
 
-    Equal to dm-clrs's `build_sampler(name, num_samples=count, length=size, seed=seed, **options)`.
+    Equal to dm-clrs's `build_sampler(task, num_samples=count, length=size, seed=seed, **options)`.
     """
-    return sample_task(get(name), size, count, seed, options)
+    return sample_task(get(task), size, count, seed, options)
 
 
-def split(name: str, part: str) -> Batch:
+def split(task: Task | str, part: str) -> Batch:
     """A canonical split of CLRS-30: "train" (1,000 samples of size 16), "val" (size 16) or "test"
     (size 64); the latter two have 32 samples times the task's `evaluation_multiplier`."""
     if part not in _SPLITS:
         raise ValueError(unknown_name("split", part, _SPLITS))
     count, size, seed = _SPLITS[part]
-    task = get(name)
+    task = get(task)
     if part != "train":
         count *= task.evaluation_multiplier
     return sample_task(task, size, count, seed, {})

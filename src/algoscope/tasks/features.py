@@ -108,20 +108,22 @@ def parse_features(table: str) -> tuple[Feature, ...]:
     >>> parse_features("A input edge scalar whole")[0].kind
     <Kind.SCALAR: 'scalar'>
     """
-    return tuple(_parse_feature(line) for line in table.strip().splitlines())
+    return tuple(_parse_feature(line) for line in table.splitlines() if line.strip())
 
 
 def _parse_feature(line: str) -> Feature:
     match line.split():
-        case [name, stage, location, "categorical", classes]:
-            return Feature(
-                name, Stage(stage), Location(location), Kind.CATEGORICAL, classes=int(classes)
-            )
-        case [name, stage, location, kind, "whole"]:
-            return Feature(name, Stage(stage), Location(location), Kind(kind), whole=True)
-        case [name, stage, location, kind] if kind != Kind.CATEGORICAL:
-            return Feature(name, Stage(stage), Location(location), Kind(kind))
+        case [name, stage, location, kind, *rest] if (
+            stage in list(Stage) and location in list(Location) and kind in list(Kind)
+        ):
+            feature = Feature(name, Stage(stage), Location(location), Kind(kind))
+            match rest:
+                case [classes] if kind == Kind.CATEGORICAL and classes.isdecimal():
+                    return dataclasses.replace(feature, classes=int(classes))
+                case [] | ["whole"] if kind != Kind.CATEGORICAL:
+                    return dataclasses.replace(feature, whole=bool(rest))
     raise ValueError(
-        f"feature line {line!r}: needed `name stage location kind`, with the number of classes "
-        "after `categorical` and `whole` after an integer-valued kind"
+        f"feature line {line!r}: needed a name, a stage ({', '.join(Stage)}), a location "
+        f"({', '.join(Location)}) and a kind ({', '.join(Kind)}), with the number of classes after "
+        "`categorical`, and `whole` after a kind whose numbers are integers"
     )

@@ -30,24 +30,6 @@ from algoscope.tasks.transforms import (
 
 Permutations = Literal["line", "cycle", "pointers"]
 
-_LONG_TRACES = ("articulation_points", "bridges", "mst_kruskal")
-"""Tasks whose traces grow with the number of edges: they get half as many."""
-
-_FIXED_PREDECESSORS = (
-    "activity_selector",
-    "binary_search",
-    "find_maximum_subarray_kadane",
-    "jarvis_march",
-    "kmp_matcher",
-    "lcs_length",
-    "matrix_chain_order",
-    "minimum",
-    "naive_string_matcher",
-    "optimal_bst",
-    "task_scheduling",
-)
-"""Tasks whose hint `pred_h` never changes."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
@@ -78,7 +60,7 @@ _DEFAULT = Recipe()
 
 
 def stream(
-    name: str,
+    task: Task | str,
     recipe: Recipe = _DEFAULT,
     seed: int | np.random.RandomState = 42,
     **options: Any,
@@ -88,7 +70,7 @@ def stream(
     A RandomState that is given as seed moves on with the stream: it seeds each size's own draws at
     once, and draws the positions of each batch.
     """
-    task = get(name)
+    task = get(task)
     random = _random_state(seed)
     transforms = _transforms(task, recipe, random)
     options = _defaults(task, recipe, options) | options
@@ -126,9 +108,8 @@ def training_sizes(task: Task, recipe: Recipe) -> tuple[int, ...]:
 
 def _defaults(task: Task, recipe: Recipe, given: Mapping[str, Any]) -> dict[str, Any]:
     defaults: dict[str, Any] = {}
-    if "p" in task.options and "family" not in given:
-        halved = task.name in _LONG_TRACES
-        defaults["p"] = tuple(p / 2 for p in recipe.p) if halved else recipe.p
+    if "family" in task.options and "family" not in given:
+        defaults["p"] = tuple(p / 2 for p in recipe.p) if task.long_traces else recipe.p
     if "length_needle" in task.options:
         defaults["length_needle"] = recipe.length_needle
     return defaults
@@ -144,7 +125,7 @@ def _transforms(
         transforms.append(
             lambda batch: with_positions(batch, random.random_sample(batch.inputs["pos"].shape))
         )
-    if recipe.predecessors_as_inputs and task.name in _FIXED_PREDECESSORS:
+    if recipe.predecessors_as_inputs and task.fixed_predecessors:
         transforms.append(with_predecessors_as_inputs)
     if recipe.permutations == "cycle":
         transforms.append(with_cycles)

@@ -39,6 +39,10 @@ class Task:
     """How many times 32 samples the canonical val and test splits have."""
     needs: tuple[Callable, ...] = ()
     """What a user's own problem has to be: see `needs`."""
+    fixed_predecessors: bool = False
+    """Is the hint `pred_h` the same at every step? Training then takes it for an input."""
+    long_traces: bool = False
+    """Do traces grow with the number of edges? Training then draws graphs half as dense."""
     variant_of: str | None = None
     """The task of CLRS-30 that this is another form of; None for those of CLRS-30 themselves."""
 

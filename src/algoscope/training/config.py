@@ -9,7 +9,7 @@ from algoscope import serialise, tasks
 from algoscope.errors import unknown_name
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.processors import check_processor
-from algoscope.tasks import Recipe
+from algoscope.tasks import Recipe, Task
 
 HintMode = Literal["encoded_decoded", "decoded_only", "none"]
 _RECIPE, _NETWORK = Recipe(), NetworkConfig()
@@ -18,7 +18,8 @@ _RECIPE, _NETWORK = Recipe(), NetworkConfig()
 @dataclasses.dataclass(frozen=True)
 class TrainingConfig:
     tasks: tuple[str, ...]
-    """What to learn; several tasks share one processor, and each step trains each of them."""
+    """What to learn, names or Tasks (which are registered and kept by their names); several tasks
+    share one processor, and each step trains each of them."""
     seeds: int = 1
     """Number of networks, with the seeds first_seed, first_seed + 1, …"""
     first_seed: int = 0
@@ -52,6 +53,10 @@ class TrainingConfig:
     recipe: Recipe = _RECIPE
     """Sizes and number of the problems in a batch, and how they are drawn."""
     network: NetworkConfig = _NETWORK
+
+    def __post_init__(self):
+        names = (tasks.register(t).name if isinstance(t, Task) else t for t in self.tasks)
+        object.__setattr__(self, "tasks", tuple(names))
 
     @property
     def hint_mode(self) -> HintMode:
@@ -88,11 +93,7 @@ def check(config: TrainingConfig) -> None:
         faults.append("tasks: got none, needed at least one")
     if len(set(config.tasks)) < len(config.tasks):
         faults.append(f"tasks: got {', '.join(config.tasks)}, needed each of them once")
-    faults += [
-        unknown_name("task", name, tasks.names())
-        for name in config.tasks
-        if name not in tasks.names()
-    ]
+    faults += _check_tasks(config)
     sets = ("test", "fresh", "seen")
     faults += [unknown_name("set of problems", s, sets) for s in config.scored_on if s not in sets]
     if config.recipe.permutations == "cycle":
@@ -103,6 +104,16 @@ def check(config: TrainingConfig) -> None:
         faults += _check_sizes(config)
     if faults:
         raise ConfigError("\n".join(faults))
+
+
+def _check_tasks(config: TrainingConfig) -> list[str]:
+    faults = []
+    for name in config.tasks:
+        try:
+            tasks.get(name)
+        except ValueError as error:
+            faults.append(str(error))
+    return faults
 
 
 def _check_numbers(config: TrainingConfig) -> list[str]:

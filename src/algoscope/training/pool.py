@@ -148,7 +148,7 @@ def _sizes(config: TrainingConfig, task: str) -> tuple[int, ...]:
 
 
 def _random(config: TrainingConfig, task: str, purpose: int) -> np.random.RandomState:
-    words = [config.data_seed, tasks.names().index(task), purpose]
+    words = [config.data_seed, tasks.seed_word(task), purpose]
     return np.random.RandomState(int(np.random.SeedSequence(words).generate_state(1)[0]))
 
 
@@ -219,9 +219,8 @@ def _schedule(
         bucket = np.searchsorted(times, [_longest(b) for b in batches])
         branch[size::sizes] = first + bucket
         members += [(size, np.flatnonzero(bucket == b)) for b in range(len(times))]
-    place = tasks.names().index(plan.task)
     for row, seed in enumerate(seeds):
-        random = np.random.default_rng([config.data_seed, place, number, seed])
+        random = np.random.default_rng([config.data_seed, tasks.seed_word(plan.task), number, seed])
         for size, of_bucket in members:
             batch[row, size + sizes * of_bucket] = random.permutation(of_bucket)
     return Schedule(branch, batch)

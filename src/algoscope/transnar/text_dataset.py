@@ -74,7 +74,7 @@ class Order(NamedTuple):
 
 
 def draw(order: Order) -> Cell:
-    words = [order.seed, tasks.names().index(order.task), order.size, order.purpose]
+    words = [order.seed, tasks.seed_word(order.task), order.size, order.purpose]
     seed = int(np.random.SeedSequence(words).generate_state(1)[0])
     batch = tasks.sample(
         order.task, order.size, order.count, seed, truncate_decimals=order.decimals

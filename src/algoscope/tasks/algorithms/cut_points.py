@@ -113,6 +113,7 @@ articulation_points = Task(
     find_articulation_points,
     options=edge_probability(0.2),
     needs=(needs.unweighted, needs.undirected),
+    long_traces=True,
 )
 
 bridges = Task(
@@ -139,4 +140,5 @@ bridges = Task(
     find_bridges,
     options=edge_probability(0.2),
     needs=(needs.unweighted, needs.undirected),
+    long_traces=True,
 )

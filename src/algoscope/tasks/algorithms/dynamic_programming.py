@@ -155,6 +155,7 @@ matrix_chain_order = Task(
     order_matrix_chain,
     options=RANGE,
     needs=(needs.positive_dimensions,),
+    fixed_predecessors=True,
 )
 
 lcs_length = Task(
@@ -173,6 +174,7 @@ lcs_length = Task(
     options={"length_2": Option(None, _second_length), "chars": Option(4, integer(1, 4))},
     smallest=2,
     nodes=lambda size, given: size + (given.get("length_2") or 0),
+    fixed_predecessors=True,
 )
 
 optimal_bst = Task(
@@ -192,4 +194,5 @@ optimal_bst = Task(
     build_search_tree,
     nodes=lambda size, given: size + 1,
     needs=(needs.not_negative_probabilities,),
+    fixed_predecessors=True,
 )

@@ -262,4 +262,5 @@ jarvis_march = Task(
     wrap,
     options=_DISK,
     needs=(needs.no_three_on_a_line,),
+    fixed_predecessors=True,
 )

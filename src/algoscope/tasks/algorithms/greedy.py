@@ -79,6 +79,7 @@ activity_selector = Task(
     select_activities,
     options=RANGE,
     needs=(needs.starts_before_finishes,),
+    fixed_predecessors=True,
 )
 
 task_scheduling = Task(
@@ -97,4 +98,5 @@ task_scheduling = Task(
     schedule_tasks,
     options={"max_deadline": Option(None, _deadline)} | RANGE,
     needs=(needs.whole_deadlines,),
+    fixed_predecessors=True,
 )

@@ -84,6 +84,7 @@ minimum = Task(
     find_minimum,
     options=RANGE,
     evaluation_multiplier=64,
+    fixed_predecessors=True,
 )
 
 binary_search = Task(
@@ -103,6 +104,7 @@ binary_search = Task(
     options=RANGE,
     evaluation_multiplier=64,
     needs=(needs.sorted_keys,),
+    fixed_predecessors=True,
 )
 
 quickselect = Task(

@@ -105,6 +105,7 @@ mst_kruskal = Task(
     kruskal,
     options=edge_probability(0.2) | UNDIRECTED_WEIGHTS,
     needs=(needs.undirected, needs.positive_weights),
+    long_traces=True,
 )
 
 mst_prim = Task(

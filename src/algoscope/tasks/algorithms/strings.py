@@ -133,6 +133,7 @@ naive_string_matcher = Task(
     smallest=_SMALLEST,
     evaluation_multiplier=64,
     needs=(needs.needle_in_haystack,),
+    fixed_predecessors=True,
 )
 
 kmp_matcher = Task(
@@ -159,4 +160,5 @@ kmp_matcher = Task(
     smallest=_SMALLEST,
     evaluation_multiplier=64,
     needs=(needs.needle_in_haystack,),
+    fixed_predecessors=True,
 )

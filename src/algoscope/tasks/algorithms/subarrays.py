@@ -51,4 +51,5 @@ find_maximum_subarray_kadane = Task(
     kadane,
     options={"low": Option(-1.0, number), "high": Option(1.0, number)},
     evaluation_multiplier=32,
+    fixed_predecessors=True,
 )

@@ -8,6 +8,7 @@ from typing import Any
 from algoscope.tasks import registry
 from algoscope.tasks.options import integer
 from algoscope.tasks.sampling import batches, sample_task
+from algoscope.tasks.task import Task
 from algoscope.tasks.text.writing import Example, write
 
 _CHUNK = 16
@@ -15,7 +16,7 @@ _CHUNK = 16
 
 
 def sample(
-    name: str,
+    task: Task | str,
     size: int = 16,
     count: int = 32,
     seed: int = 7,
@@ -26,15 +27,15 @@ def sample(
 
     Equal to what dm-clrs's `generate_clrs_text.py` generates for one task, length and seed.
     """
-    batch = sample_task(registry.get(name), size, count, seed, options)
+    batch = sample_task(registry.get(task), size, count, seed, options)
     return [write(batch, number, traces) for number in range(len(batch))]
 
 
 def stream(
-    name: str, size: int = 16, seed: int = 7, traces: bool = False, **options: Any
+    task: Task | str, size: int = 16, seed: int = 7, traces: bool = False, **options: Any
 ) -> Iterator[Example]:
     """The examples of `sample`, without end."""
-    drawn = batches(registry.get(name), size, _CHUNK, seed, options)
+    drawn = batches(registry.get(task), size, _CHUNK, seed, options)
     return (write(batch, number, traces) for batch in drawn for number in range(_CHUNK))
 
 
@@ -50,13 +51,13 @@ def rows(
     Equal to dm-clrs's `clrs_generator`. `sizes` names the tasks, each with its sizes; `count` is
     the number of rows, or None for rows without end.
     """
-    for name, of_task in sizes.items():
-        if not isinstance(of_task, Iterable):
-            raise ValueError(f"sizes: got {of_task!r} for {name}, needed a list of sizes")
+    for name, lengths in sizes.items():
+        if not isinstance(lengths, Iterable):
+            raise ValueError(f"sizes: got {lengths!r} for {name}, needed a list of sizes")
     sources = [
         (name, size, stream(name, size, seed, traces, truncate_decimals=truncate_decimals))
-        for name, of_task in sizes.items()
-        for size in of_task
+        for name, lengths in sizes.items()
+        for size in lengths
     ]
     if not sources:
         raise ValueError(f"sizes: got {sizes!r}, needed at least one task with at least one size")

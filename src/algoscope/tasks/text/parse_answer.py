@@ -14,6 +14,7 @@ import numpy as np
 
 from algoscope.tasks import registry
 from algoscope.tasks.options import integer
+from algoscope.tasks.task import Task
 from algoscope.tasks.text.prompt_layout import is_real, layout_of, written_shape
 
 _WHOLE = re.compile(r"-?[0-9]+")
@@ -41,7 +42,7 @@ class Reading(NamedTuple):
     """1 if there is no illicit character, so that every element is legible, else 0."""
 
 
-def read(task: str, text: str, nodes: int, traces: bool = False) -> Reading:
+def read(task: Task | str, text: str, nodes: int, traces: bool = False) -> Reading:
     """Reads an answer to a problem of `nodes` nodes, with its trace if one was asked for."""
     layout = layout_of(registry.get(task), traces)
     nodes = integer(1)("nodes", nodes, nodes)
