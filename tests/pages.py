@@ -8,7 +8,7 @@ from algoscope.table import Table
 ROOT = pathlib.Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _LINK = re.compile(r"!?\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
-_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+_NUMBER = re.compile(r"(?<![\w.])(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:e-?\d+)?")
 
 
 def read(page: str) -> str:
@@ -67,7 +67,7 @@ def without_links(text: str) -> str:
 
 def numbers(text: str) -> list[str]:
     """Numbers as they are written, without thousands separators."""
-    return [number.replace(",", "").rstrip(".") for number in _NUMBER.findall(text)]
+    return [number.replace(",", "") for number in _NUMBER.findall(text)]
 
 
 def anchors(text: str) -> set[str]:

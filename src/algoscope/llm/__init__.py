@@ -32,8 +32,8 @@ _HOMES = {
     "load": "subjects",
     "navigate": "study",
     "navigation": "prompts",
-    "read_steps": "written",
-    "score_steps": "written",
+    "read_steps": "chain_of_thought",
+    "score_steps": "chain_of_thought",
 }
 
 __all__ = [
