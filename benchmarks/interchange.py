@@ -8,6 +8,7 @@ true.
     python benchmarks/interchange.py [RUN …]    # also judges the seeds of these runs of BFS
 """
 
+import pathlib
 import sys
 
 import numpy as np
@@ -20,30 +21,8 @@ from algoscope.measures.interchange import Run, interchange, partners
 from algoscope.measures.references import reference_class
 from algoscope.networks import Network
 from algoscope.programs.compiler import compile_program
-from algoscope.programs.parser import rewritten
 
-PREFETCHING = rewritten(
-    "bfs_prefetching",
-    programs.get("bfs"),
-    {
-        "pi: Node": "pi: Node\nstarted: Bool\nready: Bool\ngiver: Node",
-        "found = parent.visit and not input.s": """
-started = started or not started
-found = found or (ready and not visit) or (parent.visit and not visit and not started)""",
-        "pi = once(parent.idx, when=parent.visit and not visit)": """
-pi = pi + (giver if ready and not visit else 0) + (
-    parent.idx if parent.visit and not visit and not started else 0
-)
-
-then
-
-coming = minimum(other.idx, where=other.visit)
-
-ready = coming.visit and not visit
-giver = coming.idx if coming.visit and not visit else 0
-""",
-    },
-)
+PREFETCHING = programs.load(pathlib.Path(__file__).parent / "bfs_prefetching.program")
 COMPILED = [programs.get(n) for n in ("bfs", "bfs_two_heads", "bfs_leaping")] + [PREFETCHING]
 
 

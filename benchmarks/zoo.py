@@ -86,21 +86,16 @@ class Subject(NamedTuple):
 
 
 def get(name: str) -> GraphProgram:
-    return blind.PROGRAMS[name][0] if name in blind.PROGRAMS else programs.get(name)
+    return blind.PROGRAMS.get(name) or programs.get(name)
 
 
 def roles() -> dict[str, Role]:
     """Of all programs of the library, and the blind ones."""
-    return library_roles() | {name: role for name, (_, role) in blind.PROGRAMS.items()}
+    return library_roles() | {name: p.role for name, p in blind.PROGRAMS.items()}
 
 
 def library_roles() -> dict[str, Role]:
-    return {
-        program.name: role
-        for task in sorted({programs.get(name).task for name in programs.names()})
-        for role in Role
-        for program in programs.of_task(task, role)
-    }
+    return {name: programs.get(name).role for name in programs.names()}
 
 
 def tuning_half() -> set[str]:
@@ -133,7 +128,7 @@ def disguised(program: GraphProgram, disguise: str, seed: int) -> tuple[Network,
 
 def followers(program: GraphProgram, seed: int):
     """Whether a network still follows the program: on plain problems, and on close calls, too."""
-    exam = examination(program.task, seed)
+    exam = examination(program.task.name, seed)
     accounts = [(exam.small, exam.parts["plain"]), (exam.large, slice(None))]
     expected = [interpret(program, batch.take(where)).hints for batch, where in accounts]
     close = [exam.parts[name] for name in ("near", "far") if name in exam.parts]
@@ -182,7 +177,7 @@ def examine(subject: Subject) -> tuple[Subject, dict | None, float]:
     if found is None:
         return subject, None, time.time() - start
     network, amount = found
-    evidence = gather(network, examination(program.task, subject.seed))
+    evidence = gather(network, examination(program.task.name, subject.seed))
     return subject, {"amount": amount, **summary(evidence)}, time.time() - start
 
 

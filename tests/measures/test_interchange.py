@@ -7,7 +7,7 @@ from algoscope import networks, programs, tasks
 from algoscope.measures.interchange import Run, interchange, partners
 from algoscope.measures.references import reference
 from algoscope.programs.compiler import compile_program
-from algoscope.programs.exchange import hints_that_show, interpret_from
+from algoscope.programs.exchange import features_that_show, resume
 from algoscope.programs.interpreter import interpret
 
 
@@ -47,10 +47,10 @@ def test_going_on_from_a_programs_own_state_is_the_program(batches):
     whole = interpret(program, batch)
     state = np.asarray(whole.hidden)[:, 0]
     by_name = {v.name: state[..., k] for k, v in enumerate(program.variables)}
-    found = interpret_from(program, batch, by_name, 2)
+    found = resume(program, batch, by_name, 2)
     assert found.kept.all()
     for name, hint in found.hints.items():
-        np.testing.assert_array_equal(found.shown[name], whole.hints[name][:, 0])
+        np.testing.assert_array_equal(found.initial_hints[name], whole.hints[name][:, 0])
         np.testing.assert_array_equal(hint, whole.hints[name][:, 1:3])
 
 
@@ -58,9 +58,9 @@ def test_broken_promises_are_marked(batches):
     batch, program = batches[0], programs.get("bfs_frontier")
     state = {v.name: np.ones((len(batch), 10)) for v in program.variables}
     state["pi"] = np.full((len(batch), 10), 3.0)
-    assert not interpret_from(program, batch, state, 1).kept.any()
+    assert not resume(program, batch, state, 1).kept.any()
 
 
 def test_which_hints_show_a_variable():
-    assert hints_that_show(programs.get("bfs"), "found") == ["reach_h", "pi_h", "pi"]
-    assert hints_that_show(programs.get("bfs"), "pi") == ["pi_h", "pi"]
+    assert features_that_show(programs.get("bfs"), "found") == ["reach_h", "pi_h", "pi"]
+    assert features_that_show(programs.get("bfs"), "pi") == ["pi_h", "pi"]

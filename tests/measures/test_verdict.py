@@ -16,7 +16,6 @@ from algoscope.measures.evidence import gather
 from algoscope.measures.examination import examination
 from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide
 from algoscope.programs.interpreter import interpret
-from algoscope.programs.parser import rewritten
 
 RIGHT = {"small": 1.0, "large": 1.0}
 PERFECT = dict.fromkeys(THRESHOLDS, 1.0)
@@ -89,11 +88,7 @@ def test_known_mechanisms_of_a_task_without_edges(name, word):
 
 def test_sparse_graphs_show_what_happens_after_the_first_tree():
     """Depth-first search that goes on with the last unvisited node instead of the first."""
-    program = rewritten(
-        "dfs_highest_root",
-        programs.get("dfs"),
-        {"low = minimum": "low = maximum", "N * (low.idx - idx)": "N * (idx - low.idx)"},
-    )
+    program = programs.load("benchmarks/blind/dfs_highest_root.program")
     exam = examination("dfs", 0, small_count=6, large_count=1)
     evidence = gather(lambda batch: jax.tree.map(np.asarray, interpret(program, batch)), exam)
     numbers = verdict.tested(evidence)

@@ -17,7 +17,7 @@ from algoscope.programs.compiler import CompileError, compile_program
 from algoscope.programs.interpreter import interpret
 from algoscope.programs.language import GraphProgram
 from algoscope.programs.parser import parse
-from algoscope.programs.rounding import certain
+from algoscope.programs.running_errors import certain
 from algoscope.recording import Recording
 from algoscope.tasks import Batch
 
@@ -60,13 +60,13 @@ def assert_same_attention(
 
 @every_exact_program
 def test_a_compiled_network_equals_interpreter_and_reference(program):
-    batch = problems(program.task, 7)
+    batch = problems(program.task.name, 7)
     assert_exact(networks.run(compile_program(program).network, batch), program, batch)
 
 
 @pytest.mark.parametrize("program", WRONG, ids=lambda program: program.name)
 def test_a_compiled_wrong_program_equals_the_interpreter(program):
-    batch = problems(program.task, 7)
+    batch = problems(program.task.name, 7)
     interpreted = interpret(program, batch)
     recording = networks.run(compile_program(program).network, batch)
     assert from_interpreter(recording, interpreted, batch) == []
@@ -78,13 +78,13 @@ def test_a_wider_network_does_the_same(program):
     smallest = compile_program(program).network.config.width
     wider = compile_program(program, smallest + 5).network
     assert wider.config.width == smallest + 5
-    batch = problems(program.task, 7)
+    batch = problems(program.task.name, 7)
     assert_exact(networks.run(wider, batch), program, batch)
 
 
 @every_exact_program
 def test_a_compiled_network_is_exact_in_float64(program):
-    batch = problems(program.task, 7)
+    batch = problems(program.task.name, 7)
     with jax.enable_x64(True):
         network = compile_program(program).network
         assert network.dtype == np.float64
@@ -181,7 +181,7 @@ def test_half_of_the_certified_sharpness_shows_a_wrong_parent():
     to move the parent that node 3 shows from 1 to 4."""
     program = programs.get("bellman_ford")
     sharpness = compile_program(program).certificate.sharpness
-    batch = rivals(program.task, 18 / sharpness)
+    batch = rivals(program.task.name, 18 / sharpness)
     assert certain(program, batch, sharpness).all()
     assert np.asarray(recorded(program, sharpness, batch).outputs["pi"])[0, 3] == 1
     assert not certain(program, batch, sharpness / 2).any()
@@ -193,7 +193,7 @@ def test_half_of_the_certified_sharpness_leaks_attention():
     beside 1, and at half of the sharpness one that it does."""
     program = programs.get("bfs")
     sharpness = compile_program(program).certificate.sharpness
-    batch = rivals(program.task, 24 / sharpness)
+    batch = rivals(program.task.name, 24 / sharpness)
     leaks = [
         float(np.asarray(recorded(program, c, batch).attention)[0, -1, 0, 3, 2])
         for c in (sharpness, sharpness / 2)

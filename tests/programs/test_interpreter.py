@@ -15,7 +15,7 @@ from algoscope.programs.parser import parse
 @hypothesis.given(data=st.data())
 @hypothesis.settings(max_examples=40, deadline=None)
 def test_a_program_of_the_library_equals_the_reference_algorithm(program, data):
-    task = tasks.get(program.task)
+    task = program.task
     size = data.draw(st.integers(task.smallest, 12), "size")
     seed = data.draw(st.integers(0, 2**32 - 1), "seed")
     options = {}

@@ -88,9 +88,9 @@ def test_a_batch_in_parts_gives_what_the_whole_gives(bfs, monkeypatch):
     sizes = []
     follow = verification.follow
 
-    def counting(program, part):
+    def counting(program, part, resolution):
         sizes.append(len(part))
-        return follow(program, part)
+        return follow(program, part, resolution)
 
     monkeypatch.setattr(verification, "follow", counting)
     assert verify(programs.get("bfs"), wrong) == whole

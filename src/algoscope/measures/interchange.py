@@ -25,7 +25,7 @@ from algoscope.measures.changed_problems import problems_of, traced
 from algoscope.measures.probes import fit_line
 from algoscope.measures.references import Reference
 from algoscope.networks import Network, Start
-from algoscope.programs.exchange import Continuation, hints_that_show, interpret_from
+from algoscope.programs.exchange import Continuation, features_that_show, resume
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Kind, Stage
 
@@ -80,7 +80,7 @@ def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
 
     def of_program(state: np.ndarray) -> Continuation:
         by_name = dict(zip(names, np.moveaxis(state, -1, 0), strict=True))
-        return interpret_from(program, short, by_name, _STEPS)
+        return resume(program, short, by_name, _STEPS)
 
     def of_subject(begin: Start) -> dict[str, np.ndarray]:
         run = networks.run_from(network, short, begin)
@@ -96,7 +96,7 @@ def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
         mixed = states.copy()
         mixed[..., index] = others[..., index]
         expected = of_program(mixed)
-        begin = _with_variable(network, a, index, start, other_start, expected.shown)
+        begin = _with_variable(network, a, index, start, other_start, expected.initial_hints)
         variables[name] = score(expected, begin)[0]
     return Interchange(*whole, variables, int(usable.sum()))
 
@@ -138,7 +138,7 @@ def _with_variable(
     along = difference @ direction / max(direction @ direction, 1e-24)
     moved = np.asarray(start.hidden, float) + along[..., None] * direction * spread
     hints = dict(start.hints)
-    for name in hints_that_show(program, program.variables[index].name):
+    for name in features_that_show(program, program.variables[index].name):
         if name in hints:
             hints[name] = jnp.asarray(
                 networks.read_as(network, name, shown[name]), hints[name].dtype

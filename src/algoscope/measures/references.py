@@ -11,7 +11,7 @@ import numpy as np
 from algoscope import programs
 from algoscope.programs import GraphProgram, Role
 from algoscope.programs.interpreter import interpret
-from algoscope.programs.language import OWN, Round, Term, Update, read
+from algoscope.programs.language import SELF, Round, Term, Update, read
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Location, Stage
 
@@ -48,7 +48,7 @@ def exact_programs(task: str) -> list[GraphProgram]:
     """The programs of the class; a NoReferenceError if there is none."""
     found = programs.of_task(task, Role.REFERENCE)
     if not found:
-        with_some = sorted({programs.get(name).task for name in programs.names()})
+        with_some = sorted({programs.get(name).task.name for name in programs.names()})
         raise NoReferenceError(
             f"task: got {task}, for which the library has no exact program; there are "
             f"references for {', '.join(with_some)}. External faithfulness, probes and "
@@ -80,39 +80,28 @@ def _decisive(program: GraphProgram, recording: Recording) -> np.ndarray:
 def _lasting(program: GraphProgram, variable: str, number: int) -> list[str]:
     """The variable that a round updates; or, if it only carries something to later rounds of the
     same step, the variables that are updated from it there."""
-    shown = {
-        atom.name
-        for s in program.shown
-        for terms in s.classes
-        for term in terms
-        for atom in (*term.value.terms, *term.guard.unmet.terms)
-    }
+    emitted = {atom.name for e in program.emitted for term in e.terms for atom in term.atoms}
     earlier = program.rounds[: number + 1]
-    if variable in shown or any(_mentions(round_, variable) for round_ in earlier):
+    if variable in emitted or any(_mentions(round_, variable) for round_ in earlier):
         return [variable]
     later = [
         (k, update.variable)
         for k, round_ in enumerate(program.rounds)
         if k > number
         for update in round_.updates
-        if update.variable != variable and _reads(update, {OWN}, variable)
+        if update.variable != variable and _reads(update, {SELF}, variable)
     ]
     return [name for k, v in later for name in _lasting(program, v, k)] or [variable]
 
 
 def _mentions(round_: Round, variable: str) -> bool:
     """Whether somebody reads the variable in the round, other than to keep it."""
-    selections = (
-        form
-        for s in round_.selections
-        for form in (s.score, s.unmet, *s.unmet_hinges, *(hinge.value for hinge in s.hinges))
-    )
+    selections = (form for selection in round_.selections for form in selection.forms)
     return any(atom.name == variable for form in selections for atom in form.terms) or any(
         atom.name == variable
         for update in round_.updates
-        if update != Update(variable, (Term(read(OWN, variable)),))
-        for term in update.terms
-        for atom in (*term.value.terms, *term.guard.unmet.terms, *term.guard.excess.terms)
+        if update != Update(variable, (Term(read(SELF, variable)),))
+        for atom in update.atoms
     )
 
 
@@ -120,8 +109,7 @@ def _reads(update: Update, places: set[str], variable: str | None = None) -> boo
     """Whether an update reads something, or the variable, at one of the places."""
     return any(
         atom.where.partition(".")[0] in places and variable in (None, atom.name)
-        for term in update.terms
-        for atom in (*term.value.terms, *term.guard.unmet.terms, *term.guard.excess.terms)
+        for atom in update.atoms
     )
 
 

@@ -3,7 +3,7 @@
     lower       every term of an update becomes a hidden unit, every selection a head (`lowering`)
     choose      the sharpness that the arithmetic allows
     write       selections, updates, encoders, decoders
-    certify     what that is exact for (`rounding`)
+    certify     what that is exact for (`certificate`)
 
 The result is named arrays for `networks.with_arrays`, and nothing else.
 """
@@ -12,30 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope import markup, networks, tasks
+from algoscope import markup, networks
 from algoscope.networks import Network, NetworkConfig
-from algoscope.programs.language import (
-    EDGE,
-    NOT,
-    ONE,
-    OTHER,
-    OWN,
-    POSITION,
-    GraphProgram,
-    Linear,
-    read,
-)
+from algoscope.programs.certificate import Certificate, certify
+from algoscope.programs.language import EDGE, NOT, OTHER, POSITION, SELF, Atom, GraphProgram, Linear
 from algoscope.programs.lowering import (
     CompileError,
+    EmittedForms,
+    EmittedPointer,
     Head,
     Lowered,
-    ShownForms,
-    ShownPointer,
     lower,
 )
-from algoscope.programs.parser import at_resolution
 from algoscope.programs.precision import FLOAT32, Precision
-from algoscope.programs.rounding import Certificate, certify
 from algoscope.table import Table
 from algoscope.tasks import Kind, Location
 
@@ -73,8 +62,7 @@ def compile_program(
     precision: Precision = FLOAT32,
 ) -> Compiled:
     """The network that runs the program, as narrow as possible or of the given width."""
-    program = at_resolution(program, precision.resolution)
-    lowered = lower(program)
+    lowered = lower(program, precision.resolution)
     smallest = smallest_width(lowered)
     width = smallest if width is None else width
     if width < smallest:
@@ -86,16 +74,16 @@ def compile_program(
     for number in range(len(lowered.rounds)):
         writer.write_round(number)
     writer.encode()
-    for shown in lowered.shown:
-        writer.show(shown)
+    for emitted in lowered.emitted:
+        writer.decode(emitted)
     return Compiled(
         networks.with_arrays(network, writer.arrays),
-        certify(program, lowered, sharpness, precision),
+        certify(lowered, sharpness, precision),
     )
 
 
 def smallest_width(lowered: Lowered) -> int:
-    pointers = [len(s.units) for s in lowered.shown if isinstance(s, ShownPointer)]
+    pointers = [len(e.units) for e in lowered.emitted if isinstance(e, EmittedPointer)]
     units = max(len(round_.units) for round_ in lowered.rounds)
     attention = 0 if _heads(lowered) > 1 else head_units(lowered)
     return max(len(lowered.nodes), len(lowered.edges), units, attention, *pointers)
@@ -113,7 +101,7 @@ def head_units(lowered: Lowered) -> int:
 def sharpest(program: GraphProgram, lowered: Lowered, precision: Precision) -> float:
     """The sharpness, lowered until no score outweighs the mask that hides who is no neighbour."""
     sharpness = precision.sharpness
-    if not program.everyone:
+    if not program.fully_connected:
         worst = max(head.worst for round_ in lowered.rounds for head in round_.heads)
         while sharpness * worst > _BELOW_MASK * precision.mask:
             sharpness /= 2
@@ -125,7 +113,7 @@ def empty_network(
 ) -> Network:
     heads = _heads(lowered)
     config = NetworkConfig(
-        processor="gatv2_full" if program.everyone else "gatv2",
+        processor="gatv2_full" if program.fully_connected else "gatv2",
         width=width,
         heads=heads,
         head_combination="concatenate" if heads == 1 else "sum",
@@ -137,7 +125,7 @@ def empty_network(
         rounds=len(program.rounds),
         shared_rounds=len(program.rounds) == 1,
     )
-    return networks.skeleton(tasks.get(program.task), config)
+    return networks.skeleton(program.task, config)
 
 
 def _reads_selected_edges(lowered: Lowered) -> bool:
@@ -199,15 +187,15 @@ class _Writer:
                     side = "sender" if atom.where == OTHER else "receiver"
                     self._add_node(f"{self.processor}.{side}.weight", atom.name, column, c)
 
-    def _update(self, column: int, form: Linear) -> None:
+    def _update(self, column: int, form: Linear[float]) -> None:
         self.arrays[f"{self.processor}.skip.bias"][column] += form.constant
         for atom, c in form.terms.items():
-            name, _, of_edge = atom.where.partition(".")
-            if atom.where == OWN:
+            name, _, edge = atom.where.partition(".")
+            if atom.where == SELF:
                 self._add_node(f"{self.processor}.skip.weight", atom.name, column, c)
                 continue
             value = self.names.index(name) * self.width + column
-            if of_edge:
+            if edge:
                 self._add_edge(f"{self.processor}.information", atom.name, value, c)
             else:
                 self._add_node(f"{self.processor}.value.weight", atom.name, value, c)
@@ -220,25 +208,26 @@ class _Writer:
                 self.arrays[f"{encoder}.weight"][0, channel] = -1.0 if complement else 1.0
                 self.arrays[f"{encoder}.bias"][channel] += float(complement)
 
-    def show(self, shown: ShownPointer | ShownForms) -> None:
-        decoder = f"decoders.{shown.feature.name}"
-        match shown:
-            case ShownPointer(_, units):
+    def decode(self, emitted: EmittedPointer | EmittedForms) -> None:
+        decoder = f"decoders.{emitted.feature.name}"
+        match emitted:
+            case EmittedPointer(_, units):
+                position = Linear({Atom(SELF, POSITION): 1.0}, 0.0)
                 for column, (form, weight) in enumerate(units):
                     self._decode(f"{decoder}.receiver", form, column)
-                    self._decode(f"{decoder}.sender", read(OWN, POSITION), column)
+                    self._decode(f"{decoder}.sender", position, column)
                     score = weight * self.precision.sharpness
                     self.arrays[f"{decoder}.score.weight"][column, 0] = score
-            case ShownForms(feature, forms):
+            case EmittedForms(feature, forms):
                 place = "node" if feature.location is Location.NODE else "nodes"
                 for column, form in enumerate(forms):
                     if feature.kind is Kind.MASK:
-                        form = (form - ONE * 0.5) * _MASK_SHARPNESS
+                        form = (form - Linear({}, 0.5)) * _MASK_SHARPNESS
                     elif feature.kind in (Kind.MASK_ONE, Kind.CATEGORICAL):
                         form = form * _MASK_SHARPNESS
                     self._decode(f"{decoder}.{place}", form, column)
 
-    def _decode(self, name: str, form: Linear, column: int) -> None:
+    def _decode(self, name: str, form: Linear[float], column: int) -> None:
         """Reads the state after the step: [encoded nodes, hidden before, hidden after]."""
         self.arrays[f"{name}.bias"][column] += form.constant
         for atom, c in form.terms.items():

@@ -10,11 +10,13 @@ from algoscope.programs.language import (
     NOT,
     ONE,
     OTHER,
-    OWN,
     POSITION,
+    SELF,
     ZERO,
+    Form,
     Guard,
-    Linear,
+    N,
+    Number,
     Selection,
     Term,
     Variable,
@@ -46,11 +48,10 @@ class FaultError(Exception):
 class Expressions:
     """What names stand for at some place of a program, and how to read expressions there."""
 
-    def __init__(self, task: Task, resolution: float):
+    def __init__(self, task: Task):
         self.task = task
-        self.resolution = resolution
         self.variables: dict[str, Variable] = {}
-        self.derived: dict[str, Linear] = {}
+        self.derived: dict[str, Form] = {}
         self.selections: dict[str, Selection] = {}
         self.booleans = {
             f"{f.stage}.{f.name}" for f in task.features if f.kind in _BOOLEAN_KINDS or f.whole
@@ -61,7 +62,7 @@ class Expressions:
             case ast.Call(func=ast.Name(id="once"), args=[value], keywords=[keyword]) if (
                 keyword.arg == "when"
             ):
-                return Term(self._linear(value), self.guard(keyword.value)), Term(read(OWN, name))
+                return Term(self._linear(value), self.guard(keyword.value)), Term(read(SELF, name))
         return self.terms(node)
 
     def terms(self, node: ast.expr) -> tuple[Term, ...]:
@@ -123,26 +124,26 @@ class Expressions:
                 "a later round or step",
             )
 
-    def _same(self, difference: Linear) -> tuple[Term, ...]:
+    def _same(self, difference: Form) -> tuple[Term, ...]:
         """1 where the difference is 0, and 0 where it is at least 1 / N: a hat of three cuts."""
-        scaled = difference * self.resolution
-        return Term(scaled + ONE), Term(scaled, ALWAYS, -2.0), Term(scaled - ONE)
+        scaled = difference * N
+        return Term(scaled + ONE), Term(scaled, ALWAYS, Number(-2.0)), Term(scaled - ONE)
 
-    def _sure(self, almost: Linear) -> tuple[Term, ...]:
+    def _sure(self, almost: Form) -> tuple[Term, ...]:
         """Exactly 0 or 1 from what is within 0.3 of it: 4 (b - 1/2) + 1/2, cut at 0 and at 1."""
         steep = almost * 4.0 - ONE * 1.5
-        return Term(steep), Term(steep - ONE, ALWAYS, -1.0)
+        return Term(steep), Term(steep - ONE, ALWAYS, Number(-1.0))
 
-    def score(self, node: ast.expr) -> tuple[Linear, list[Term]]:
+    def score(self, node: ast.expr) -> tuple[Form, list[Term]]:
         """A linear form plus multiples of positive(form)."""
         match node:
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right) if calls_inside(
                 node, "positive"
             ):
                 sign = 1.0 if isinstance(op, ast.Add) else -1.0
-                (a, some), (b, more) = self.score(left), self.score(right)
-                more = [Term(h.value, ALWAYS, h.coefficient * sign) for h in more]
-                return a + b * sign, some + more
+                (a, hinges), (b, further) = self.score(left), self.score(right)
+                further = [Term(h.value, ALWAYS, h.coefficient * sign) for h in further]
+                return a + b * sign, hinges + further
             case ast.BinOp(left=factor, op=ast.Mult(), right=right) if calls(right, "positive"):
                 _, [hinge] = self.score(right)
                 return ZERO, [Term(hinge.value, ALWAYS, self.number(factor))]
@@ -150,7 +151,7 @@ class Expressions:
                 return ZERO, [Term(self._linear(argument, selecting=True))]
         return self._linear(node, selecting=True), []
 
-    def missed_by(self, node: ast.Compare) -> Linear:
+    def missed_by(self, node: ast.Compare) -> Form:
         """A form that is above 0, and then at least 1, where the condition is not met. A weight is
         0, or at least 1 / 32 where there is an edge."""
         match node:
@@ -175,7 +176,7 @@ class Expressions:
                 raise FaultError(node, "needed a comparison of the form `a <= b`")
         return Guard(_complement(self._boolean(node, selecting)))
 
-    def _boolean(self, node: ast.expr, selecting: bool) -> Linear:
+    def _boolean(self, node: ast.expr, selecting: bool) -> Form:
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
             return sum((self._boolean(value, selecting) for value in node.values), ZERO)
         linear = self._linear(node, selecting)
@@ -183,16 +184,16 @@ class Expressions:
             raise FaultError(node, f"{ast.unparse(node)}: needed a Bool, a mask or `not` of one")
         return linear
 
-    def number(self, node: ast.expr) -> float:
+    def number(self, node: ast.expr) -> Number:
         linear = self._linear(node)
         if linear.terms:
             raise FaultError(node, f"{ast.unparse(node)}: needed a number as a factor")
         return linear.constant
 
-    def _linear(self, node: ast.expr, selecting: bool = False) -> Linear:
+    def _linear(self, node: ast.expr, selecting: bool = False) -> Form:
         match node:
             case ast.Name(id="N"):
-                return ONE * self.resolution
+                return ONE * N
             case ast.Constant(value=bool()):
                 raise FaultError(node, "needed a number; a Bool counts as 0 or 1")
             case ast.Constant(value=int() | float() as value):
@@ -216,10 +217,10 @@ class Expressions:
                 return self._read(node, selecting)
         raise FaultError(node, f"{ast.unparse(node)}: not something that one round computes")
 
-    def _read(self, node: ast.expr, selecting: bool) -> Linear:
+    def _read(self, node: ast.expr, selecting: bool) -> Form:
         path = ast.unparse(node).split(".")
-        places = [OWN, OTHER, EDGE] if selecting else [OWN, *self.selections]
-        where = OWN
+        places = [SELF, OTHER, EDGE] if selecting else [SELF, *self.selections]
+        where = SELF
         if path[0] in places:
             where, *path = path
             if not selecting and path[:1] == [EDGE]:
@@ -234,7 +235,7 @@ class Expressions:
             case [name] if name in self.variables:
                 return read(where, name)
             case [name] if name in self.derived:
-                return self.derived[name] if where == OWN else self.derived[name].at(where)
+                return self.derived[name] if where == SELF else self.derived[name].relocated(where)
         if path and path[0] in (OTHER, EDGE, *self.selections):
             here = ", ".join(f"{place}.…" for place in places)
             raise FaultError(
@@ -243,7 +244,7 @@ class Expressions:
         known = [*self.variables, *self.derived, "idx"]
         raise FaultError(node, unknown_name("variable", ".".join(path), known))
 
-    def _read_input(self, node, where: str, stage: str, name: str, location: Location) -> Linear:
+    def _read_input(self, node, where: str, stage: str, name: str, location: Location) -> Form:
         known = [
             f.name
             for f in self.task.features
@@ -261,9 +262,9 @@ def _under(guard: Guard, terms: tuple[Term, ...]) -> tuple[Term, ...]:
     return tuple(term._replace(guard=term.guard & guard) for term in terms)
 
 
-def _complement(boolean: Linear) -> Linear:
+def _complement(boolean: Form) -> Form:
     match list(boolean.terms.items()):
-        case [(atom, 1.0)] if not boolean.constant and "." in atom.name:
+        case [(atom, Number(1.0, 0.0))] if not boolean.constant and "." in atom.name:
             name = atom.name
             return read(atom.where, name[len(NOT) :] if name.startswith(NOT) else NOT + name)
     return ONE - boolean

@@ -13,15 +13,16 @@ from algoscope.programs.language import (
     EDGE,
     NOT,
     OTHER,
-    OWN,
+    SELF,
     Atom,
+    Emitted,
+    Form,
     GraphProgram,
-    Linear,
     Selection,
-    Shown,
     Term,
     Type,
 )
+from algoscope.programs.precision import FLOAT32
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
@@ -34,10 +35,10 @@ class PromiseError(ValueError):
     """A program did what the language says it never does."""
 
 
-class Moment(NamedTuple):
+class RoundView(NamedTuple):
     """A round of a run: what every node could read, and whom it selected."""
 
-    own: Values
+    nodes: Values
     """[batch, n] by atom, before the round."""
     edges: dict[str, np.ndarray]
     """[batch, receiver, sender] by name"""
@@ -49,17 +50,19 @@ class Moment(NamedTuple):
     """Which samples have not ended: [batch]."""
 
 
-class Watcher(Protocol):
-    """Somebody who follows a run round by round."""
+class Observer(Protocol):
+    """Follows a run round by round."""
 
-    def after_round(self, number: int, moment: Moment, state: dict[str, np.ndarray]) -> None: ...
+    def after_round(self, number: int, view: RoundView, state: dict[str, np.ndarray]) -> None: ...
 
-    def after_step(self, shown: dict[str, np.ndarray], running: np.ndarray) -> None: ...
+    def after_step(self, emitted: dict[str, np.ndarray], running: np.ndarray) -> None: ...
 
 
-def interpret(program: GraphProgram, batch: Batch) -> Recording:
-    """What the program does on each problem of the batch."""
-    run = follow(program, batch)
+def interpret(
+    program: GraphProgram, batch: Batch, resolution: float = FLOAT32.resolution
+) -> Recording:
+    """What the program does on each problem of the batch, where N is the resolution."""
+    run = follow(program, batch, resolution)
     if run.broken.any():
         raise PromiseError(run.reason)
     return run.recording
@@ -73,41 +76,52 @@ class Run(NamedTuple):
     """The first promise that was broken, if any."""
 
 
-def follow(program: GraphProgram, batch: Batch, watcher: Watcher | None = None) -> Run:
-    """A run that somebody watches, and that goes on where promises are broken."""
-    machine = Machine(program, batch, watcher)
-    steps = [machine.step() for _ in range(max(1, _times(batch) - 1))]
-    shown = {
-        name: jnp.asarray(np.stack([step.shown[name] for step in steps], 1))
-        for name in steps[0].shown
+def follow(
+    program: GraphProgram,
+    batch: Batch,
+    resolution: float = FLOAT32.resolution,
+    observer: Observer | None = None,
+) -> Run:
+    """A run that is observed, and that goes on where promises are broken."""
+    machine = Machine(program, batch, resolution, observer)
+    steps = [machine.step() for _ in range(batch.steps)]
+    emitted = {
+        name: jnp.asarray(np.stack([step.emitted[name] for step in steps], 1))
+        for name in steps[0].emitted
     }
     last = np.maximum(np.asarray(batch.lengths) - 2, 0)
     outputs = {f.name for f in batch.task.at(Stage.OUTPUT)}
     recording = Recording(
         jnp.asarray(np.stack([step.attention for step in steps], 1)),
         jnp.asarray(np.stack([step.state for step in steps], 1)),
-        {name: values for name, values in shown.items() if name not in outputs},
-        {n: values[np.arange(len(last)), last] for n, values in shown.items() if n in outputs},
+        {name: values for name, values in emitted.items() if name not in outputs},
+        {n: values[np.arange(len(last)), last] for n, values in emitted.items() if n in outputs},
         jnp.asarray(batch.lengths),
         {},
     )
     return Run(recording, machine.broken, machine.reason)
 
 
-def _times(batch: Batch) -> int:
-    return next(iter(batch.hints.values())).shape[1]
-
-
-class _Step:
-    def __init__(self, attention: np.ndarray, state: np.ndarray, shown: dict[str, np.ndarray]):
-        self.attention, self.state, self.shown = attention, state, shown
+class Step(NamedTuple):
+    attention: np.ndarray
+    """One-hot: [batch, selection of all rounds, receiver, sender]"""
+    state: np.ndarray
+    """[batch, n, variable]"""
+    emitted: dict[str, np.ndarray]
+    """In the form of `Batch.hints` and `Batch.outputs`: [batch, …]"""
 
 
 class Machine:
     """A batch of problems in the midst of a program."""
 
-    def __init__(self, program: GraphProgram, batch: Batch, watcher: Watcher | None = None):
-        self.program, self.watcher = program, watcher
+    def __init__(
+        self,
+        program: GraphProgram,
+        batch: Batch,
+        resolution: float = FLOAT32.resolution,
+        observer: Observer | None = None,
+    ):
+        self.program, self.resolution, self.observer = program, resolution, observer
         self.features = {f.name: f for f in batch.task.features}
         inputs = {
             f"input.{f.name}": np.asarray(batch.inputs[f.name], float)
@@ -146,77 +160,76 @@ class Machine:
                 return
         self.neighbours = self.neighbours | made | np.swapaxes(made, 1, 2)
 
-    def step(self) -> _Step:
+    def step(self) -> Step:
         before = self.neighbours
         for name, value in self.hints.items():
             self._connect(self.features[name], value)
         attention = []
         running = self.number < self.steps
         for number, round_ in enumerate(self.program.rounds):
-            own = self._own(with_hints=True)
-            chosen = {s.name: self._choose(s) for s in round_.selections}
-            attention += [np.eye(self.nodes)[of_one] for of_one in chosen.values()]
-            values = dict(own)
-            for name, of_one in chosen.items():
-                values |= self._fetch(name, of_one)
+            nodes = self._readable(with_hints=True)
+            chosen = {s.name: self._choose(s, nodes) for s in round_.selections}
+            attention += [np.eye(self.nodes)[senders] for senders in chosen.values()]
+            values = dict(nodes)
+            for name, senders in chosen.items():
+                values |= self._fetch(name, senders, nodes)
             zero = np.zeros_like(self.positions)
-            self.state = {u.variable: zero + _total(u.terms, values) for u in round_.updates}
+            self.state = {u.variable: zero + self._total(u.terms, values) for u in round_.updates}
             self._snap()
             self._check(running)
-            if self.watcher:
-                moment = Moment(own, self.at_edges, self._allowed(), chosen, running)
-                self.watcher.after_round(number, moment, self.state)
+            if self.observer:
+                view = RoundView(nodes, self.at_edges, self._allowed(), chosen, running)
+                self.observer.after_round(number, view, self.state)
         self.neighbours = before
-        after = self._own(with_hints=False)
-        shown = {s.feature: self._dense(s, after) for s in self.program.shown}
-        if self.watcher:
-            self.watcher.after_step(shown, running)
-        self.hints = {name: shown[name] for name in self.hints}
+        emitted = self.emit()
+        if self.observer:
+            self.observer.after_step(emitted, running)
+        self.hints = {name: emitted[name] for name in self.hints}
         self.number += 1
-        return _Step(np.stack(attention, 1), np.stack(list(self.state.values()), -1), shown)
+        return Step(np.stack(attention, 1), np.stack(list(self.state.values()), -1), emitted)
 
-    def shown_hints(self) -> dict[str, np.ndarray]:
-        """What the present state shows, in the form of `Batch.hints`: [batch, …]"""
-        own = self._own(with_hints=False)
-        return {
-            s.feature: self._dense(s, own) for s in self.program.shown if s.feature in self.hints
-        }
+    def emit(self) -> dict[str, np.ndarray]:
+        """Hints and outputs of the present state, in the form of the batch: [batch, …]"""
+        nodes = self._readable(with_hints=False)
+        return {e.feature: self._dense(e, nodes) for e in self.program.emitted}
 
-    def _own(self, with_hints: bool) -> Values:
+    def _readable(self, with_hints: bool) -> Values:
+        """What a node can read of itself."""
         hints = {
             f"hint.{name}": value.astype(float)
             for name, value in self.hints.items()
             if with_hints and value.ndim == 2
         }
-        given = _with_complements(self.at_nodes | hints)
-        return {Atom(OWN, n): v for n, v in (self.state | given).items()}
+        features = _with_complements(self.at_nodes | hints)
+        return {Atom(SELF, name): value for name, value in (self.state | features).items()}
 
-    def _choose(self, selection: Selection) -> np.ndarray:
+    def _choose(self, selection: Selection, nodes: Values) -> np.ndarray:
         """[batch, receiver] -> the sender; the lowest of several that score the same."""
-        own = self._own(with_hints=True)
-        values: Values = {atom: value[:, :, None] for atom, value in own.items()}
-        values |= {Atom(OTHER, atom.name): value[:, None] for atom, value in own.items()}
+        values: Values = {atom: value[:, :, None] for atom, value in nodes.items()}
+        values |= {Atom(OTHER, atom.name): value[:, None] for atom, value in nodes.items()}
         values |= {Atom(EDGE, name): value for name, value in self.at_edges.items()}
         zero = np.zeros(self.neighbours.shape)
-        unmet = zero + _evaluate(selection.unmet, values)
+        unmet = zero + self._evaluate(selection.unmet, values)
         for hinge in selection.unmet_hinges:
-            unmet = unmet + np.maximum(_evaluate(hinge, values), 0.0)
-        score = zero + _evaluate(selection.score, values) + _total(selection.hinges, values)
+            unmet = unmet + np.maximum(self._evaluate(hinge, values), 0.0)
+        score = zero + self._evaluate(selection.score, values)
+        score = score + self._total(selection.hinges, values)
         unmet = np.where(self._allowed(), unmet, np.inf)
         first = unmet <= unmet.min(-1, keepdims=True) + _SLACK
         return np.argmax(np.where(first, score, -np.inf), -1)
 
     def _allowed(self) -> np.ndarray:
-        return np.ones_like(self.neighbours) if self.program.everyone else self.neighbours
+        return np.ones_like(self.neighbours) if self.program.fully_connected else self.neighbours
 
-    def _fetch(self, name: str, chosen: np.ndarray) -> Values:
+    def _fetch(self, name: str, senders: np.ndarray, nodes: Values) -> Values:
+        """What the selected senders and the edges to them hold: [batch, receiver]"""
         fetched = {
-            Atom(name, atom.name): np.take_along_axis(value, chosen, 1)
-            for atom, value in self._own(with_hints=True).items()
+            Atom(name, atom.name): np.take_along_axis(value, senders, 1)
+            for atom, value in nodes.items()
         }
         return fetched | {
-            Atom(f"{name}.{EDGE}", what): np.take_along_axis(v, chosen[..., None], 2)[..., 0]
-            for what, v in self.at_edges.items()
+            Atom(f"{name}.{EDGE}", edge): np.take_along_axis(value, senders[..., None], 2)[..., 0]
+            for edge, value in self.at_edges.items()
         }
 
     def _snap(self) -> None:
@@ -230,12 +243,12 @@ class Machine:
     def _check(self, running: np.ndarray) -> None:
         """Promises hold until a sample's last step; what follows is padding."""
         for variable in self.program.variables:
-            value = self.state[variable.name]
-            beyond = (value > variable.bound + _SLACK) | (value < -_SLACK)
+            value, bound = self.state[variable.name], variable.bound.at(self.resolution)
+            beyond = (value > bound + _SLACK) | (value < -_SLACK)
             self._note(
                 running & beyond.any(1),
                 f"{variable.name}, step {self.number}: got values from {value.min():.6g} to "
-                f"{value.max():.6g}, needed from 0 to {variable.bound:g}; if a Float, declare it "
+                f"{value.max():.6g}, needed from 0 to {bound:g}; if a Float, declare it "
                 "larger; if a Bool, two of its cases hold at once",
             )
             if variable.type is Type.BOOL:
@@ -249,11 +262,11 @@ class Machine:
             self.reason = reason
         self.broken |= broken
 
-    def _dense(self, shown: Shown, values: Values) -> np.ndarray:
-        """The shown value in the form of the batch."""
-        feature = self.features[shown.feature]
+    def _dense(self, emitted: Emitted, values: Values) -> np.ndarray:
+        """The emitted value in the form of the batch."""
+        feature = self.features[emitted.feature]
         zero = np.zeros_like(self.positions)
-        classes = [zero + _total(terms, values) for terms in shown.classes]
+        classes = [zero + self._total(terms, values) for terms in emitted.classes]
         match feature.location, feature.kind:
             case Location.GRAPH, _:
                 return classes[0].max(1)
@@ -266,21 +279,20 @@ class Machine:
                 return np.argmin(distance, -1)
         return classes[0]
 
+    def _evaluate(self, form: Form, values: Values) -> np.ndarray | float:
+        linear = form.at(self.resolution)
+        return sum((values[atom] * c for atom, c in linear.terms.items()), linear.constant)
+
+    def _total(self, terms: tuple[Term, ...], values: Values) -> np.ndarray:
+        total = np.zeros(())
+        for term in terms:
+            met = (self._evaluate(term.guard.unmet, values) == 0) & (
+                np.abs(self._evaluate(term.guard.excess, values)) <= _SLACK
+            )
+            value = np.maximum(self._evaluate(term.value, values), 0.0)
+            total = total + np.where(met, value, 0.0) * term.coefficient.at(self.resolution)
+        return total
+
 
 def _with_complements(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return values | {NOT + name: 1.0 - value for name, value in values.items()}
-
-
-def _evaluate(linear: Linear, values: Values) -> np.ndarray | float:
-    return sum((values[atom] * c for atom, c in linear.terms.items()), linear.constant)
-
-
-def _total(terms: tuple[Term, ...], values: Values) -> np.ndarray:
-    total = np.zeros(())
-    for term in terms:
-        met = (_evaluate(term.guard.unmet, values) == 0) & (
-            np.abs(_evaluate(term.guard.excess, values)) <= _SLACK
-        )
-        value = np.maximum(_evaluate(term.value, values), 0.0)
-        total = total + np.where(met, value, 0.0) * term.coefficient
-    return total

@@ -22,22 +22,36 @@ the right is what was shown in the step before; in the first step, the true firs
 `then` ends a round and starts another, in which nodes read anew within the same step; a variable
 that a round does not update stays as it is.
 
+Positions are equal or at least 1 / `N` apart. A number may be a + b * N, so that a program can tell
+positions apart; `N` is a symbol until the program is interpreted or lowered.
+
 Everything is a linear form over *atoms*, cut at zero and under a guard, because that is what one
 round of a graph attention network computes: the values below are its weights in disguise.
 """
 
 import dataclasses
 import enum
-import textwrap
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from algoscope import markup
+from algoscope.tasks import Task
 
-OWN, OTHER, EDGE = "self", "other", "edge"
+SELF, OTHER, EDGE = "self", "other", "edge"
 POSITION = "input.pos"
 NOT = "not "
 """`not hint.x` is 1 - hint.x: an atom of its own, because it has to be exactly 0 beside numbers."""
+
+
+class Role(enum.StrEnum):
+    """What a program is to its task."""
+
+    REFERENCE = "reference"
+    """The algorithm, exactly: what networks are compared with."""
+    VARIANT = "variant"
+    """The algorithm, exactly, in an unusual form; held back from the references."""
+    WRONG = "wrong"
+    """Another algorithm, known to be another: a control for measures of the mechanism."""
 
 
 class Type(enum.StrEnum):
@@ -50,53 +64,93 @@ class Atom(NamedTuple):
     """A value that a node can read: its own, that of a node it selected, or of the edge to that."""
 
     where: str
-    """OWN; OTHER and EDGE, in a selection; the selection's name, or its name with `.edge`."""
+    """SELF; OTHER and EDGE, in a selection; the selection's name, or its name with `.edge`."""
     name: str
     """A variable, an input such as `input.s`, a hint such as `hint.i`, or `not` one of the latter
     two."""
 
     def __str__(self) -> str:
-        return self.name if self.where == OWN else f"{self.where}.{self.name}"
+        return self.name if self.where == SELF else f"{self.where}.{self.name}"
+
+
+class DegreeError(ValueError):
+    """A product of two numbers that both contain N."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Linear:
+class Number:
+    """constant + multiple · N"""
+
+    constant: float
+    multiple: float = 0.0
+
+    def __add__(self, other: "Number") -> "Number":
+        return Number(self.constant + other.constant, self.multiple + other.multiple)
+
+    def __mul__(self, factor: "Number | float") -> "Number":
+        if not isinstance(factor, Number):
+            return Number(self.constant * factor, self.multiple * factor)
+        if self.multiple and factor.multiple:
+            raise DegreeError("N * N: needed numbers of the form a + b * N")
+        multiple = self.constant * factor.multiple + self.multiple * factor.constant
+        return Number(self.constant * factor.constant, multiple)
+
+    def __bool__(self) -> bool:
+        return bool(self.constant or self.multiple)
+
+    def at(self, resolution: float) -> float:
+        """The number where N is the resolution."""
+        return self.constant + self.multiple * resolution
+
+
+Coefficient = TypeVar("Coefficient", float, Number)
+
+
+@dataclasses.dataclass(frozen=True)
+class Linear(Generic[Coefficient]):
     """The sum of coefficient times atom, plus a constant."""
 
-    terms: Mapping[Atom, float]
-    constant: float = 0.0
+    terms: Mapping[Atom, Coefficient]
+    constant: Coefficient
 
-    def __add__(self, other: "Linear") -> "Linear":
+    def __add__(self, other: "Linear[Coefficient]") -> "Linear[Coefficient]":
         terms = dict(self.terms)
         for atom, coefficient in other.terms.items():
-            terms[atom] = terms.get(atom, 0.0) + coefficient
+            terms[atom] = terms[atom] + coefficient if atom in terms else coefficient
         return Linear({a: c for a, c in terms.items() if c}, self.constant + other.constant)
 
-    def __mul__(self, factor: float) -> "Linear":
+    def __mul__(self, factor: Coefficient | float) -> "Linear[Coefficient]":
         return Linear({a: c * factor for a, c in self.terms.items()}, self.constant * factor)
 
-    def __sub__(self, other: "Linear") -> "Linear":
+    def __sub__(self, other: "Linear[Coefficient]") -> "Linear[Coefficient]":
         return self + other * -1.0
 
-    def at(self, where: str) -> "Linear":
+    def relocated(self, where: str) -> "Linear[Coefficient]":
         """The same form of another node."""
         return Linear({a._replace(where=where): c for a, c in self.terms.items()}, self.constant)
 
+    def at(self: "Linear[Number]", resolution: float) -> "Linear[float]":
+        """The form where N is the resolution."""
+        terms = {atom: c.at(resolution) for atom, c in self.terms.items()}
+        return Linear(terms, self.constant.at(resolution))
 
-ZERO, ONE = Linear({}, 0.0), Linear({}, 1.0)
+
+Form = Linear[Number]
+N = Number(0.0, 1.0)
+ZERO, ONE = Form({}, Number(0.0)), Form({}, Number(1.0))
 
 
-def read(where: str, name: str) -> Linear:
-    return Linear({Atom(where, name): 1.0})
+def read(where: str, name: str) -> Form:
+    return Form({Atom(where, name): Number(1.0)}, Number(0.0))
 
 
 @dataclasses.dataclass(frozen=True)
 class Guard:
     """A conjunction of Bools, or a comparison a <= b."""
 
-    unmet: Linear = ZERO
+    unmet: Form = ZERO
     """How many of the Bools are not as they should be."""
-    excess: Linear = ZERO
+    excess: Form = ZERO
     """a - b. A program promises that this is 0 or at least 1 / N."""
 
     def __and__(self, other: "Guard") -> "Guard":
@@ -109,16 +163,25 @@ ALWAYS = Guard()
 class Term(NamedTuple):
     """coefficient * max(0, value) where the guard is met, and 0 elsewhere"""
 
-    value: Linear
+    value: Form
     guard: Guard = ALWAYS
-    coefficient: float = 1.0
+    coefficient: Number = Number(1.0)
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        return self.value, self.guard.unmet, self.guard.excess
+
+    @property
+    def atoms(self) -> set[Atom]:
+        """Everything that is read."""
+        return {atom for form in self.forms for atom in form.terms}
 
 
 @dataclasses.dataclass(frozen=True)
 class Variable:
     name: str
     type: Type
-    bound: float
+    bound: Number
     """The value is at least 0 and at most this."""
 
 
@@ -127,14 +190,18 @@ class Selection:
     """The neighbour j of i with the largest score_ij, among those that meet the conditions."""
 
     name: str
-    score: Linear
-    """Over OWN, OTHER and EDGE; its negative, for a minimum."""
+    score: Form
+    """Over SELF, OTHER and EDGE; its negative, for a minimum."""
     hinges: tuple[Term, ...]
     """Further parts of the score: coefficient * max(0, value)."""
-    unmet: Linear
+    unmet: Form
     """How many conditions the sender does not meet; those that miss the fewest come first."""
-    unmet_hinges: tuple[Linear, ...]
+    unmet_hinges: tuple[Form, ...]
     """Further conditions: each is missed by max(0, form), which is 0 or at least 1."""
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        return self.score, self.unmet, *self.unmet_hinges, *(hinge.value for hinge in self.hinges)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,14 +211,23 @@ class Update:
     variable: str
     terms: tuple[Term, ...]
 
+    @property
+    def atoms(self) -> set[Atom]:
+        return {atom for term in self.terms for atom in term.atoms}
+
 
 @dataclasses.dataclass(frozen=True)
-class Shown:
+class Emitted:
     """A hint or output, after the update: the sum of the terms; one sum a class for a categorical
     feature. Of a mask_one, the node with the largest value is shown."""
 
     feature: str
     classes: tuple[tuple[Term, ...], ...]
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Of all classes."""
+        return tuple(term for terms in self.classes for term in terms)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,18 +241,16 @@ class Round:
 @dataclasses.dataclass(frozen=True)
 class GraphProgram:
     name: str
-    task: str
+    task: Task
+    role: Role
     text: str
     variables: tuple[Variable, ...]
     rounds: tuple[Round, ...]
-    shown: tuple[Shown, ...]
-    resolution: float
-    """`N` in the text: positions are either equal or at least 1 / N apart."""
-    everyone: bool
+    emitted: tuple[Emitted, ...]
+    fully_connected: bool
     """Whether a node can select every node, or only its neighbours and itself."""
 
     def _repr_html_(self) -> str:
         """For notebooks: the source."""
-        text = textwrap.dedent(self.text).strip()
-        name = markup.escape(f"{self.name}, a program for {self.task}")
-        return f"<p><strong>{name}</strong></p><pre>{markup.escape(text)}</pre>"
+        name = markup.escape(f"{self.name}, a program for {self.task.name}")
+        return f"<p><strong>{name}</strong></p><pre>{markup.escape(self.text)}</pre>"

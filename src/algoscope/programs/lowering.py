@@ -15,26 +15,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope import tasks
 from algoscope.programs.language import (
     ALWAYS,
     EDGE,
     NOT,
     ONE,
-    OWN,
     POSITION,
-    ZERO,
+    SELF,
+    Atom,
+    Emitted,
+    Form,
     GraphProgram,
     Linear,
+    Round,
     Selection,
-    Shown,
     Term,
+    read,
 )
+from algoscope.programs.precision import FLOAT32, LEAKY_SLOPE
 from algoscope.tasks import Feature, Kind, Location
 
 _INPUT_BOUND = 1.25
 """Inputs lie between 0 and this."""
-_SLOPE = 0.01
 _FARTHEST = 8.0
 
 
@@ -45,7 +47,7 @@ class CompileError(ValueError):
 class Weighted(NamedTuple):
     """A unit and its weight in the sum that it belongs to."""
 
-    form: Linear
+    form: Linear[float]
     weight: float
 
 
@@ -58,6 +60,8 @@ class Head(NamedTuple):
     """At most 0 in each form, where a sender meets them all."""
     worst: float
     """The sum of units lies between minus this and this."""
+    uses_resolution: bool
+    """Whether N is in the score."""
 
     @property
     def units(self) -> tuple[Weighted, ...]:
@@ -69,26 +73,28 @@ class HiddenUnit(NamedTuple):
 
     variable: str
     coefficient: float
-    form: Linear
+    form: Linear[float]
 
 
 class LoweredRound(NamedTuple):
     heads: tuple[Head, ...]
     units: tuple[HiddenUnit, ...]
+    uses_resolution: bool
+    """Whether N is in a unit."""
 
 
-class ShownPointer(NamedTuple):
+class EmittedPointer(NamedTuple):
     """The j with the largest sum of weight * max(form_i, position_j)."""
 
     feature: Feature
     units: tuple[Weighted, ...]
 
 
-class ShownForms(NamedTuple):
+class EmittedForms(NamedTuple):
     """One form a class: of each node, or the largest over all nodes for a graph feature."""
 
     feature: Feature
-    forms: tuple[Linear, ...]
+    forms: tuple[Linear[float], ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +103,7 @@ class Lowered:
     """Node inputs and hints that are read, such as `input.pos`; each has a channel."""
     edges: tuple[str, ...]
     rounds: tuple[LoweredRound, ...]
-    shown: tuple[ShownPointer | ShownForms, ...]
+    emitted: tuple[EmittedPointer | EmittedForms, ...]
     bounds: "Bounds"
 
 
@@ -107,12 +113,12 @@ class Bounds:
 
     largest: dict[str, float]
 
-    def of(self, form: Linear) -> float:
+    def size(self, form: Linear[float]) -> float:
         """The largest absolute value that the form can have."""
         sizes = (abs(c) * self._atom(a.name) for a, c in form.terms.items())
         return sum(sizes, abs(form.constant))
 
-    def most(self, form: Linear) -> float:
+    def most(self, form: Linear[float]) -> float:
         """The largest value that the form can have."""
         gains = (max(0.0, c) * self._atom(a.name) for a, c in form.terms.items())
         return sum(gains, form.constant)
@@ -121,108 +127,130 @@ class Bounds:
         return self.largest.get(name, _INPUT_BOUND)
 
 
-def lower(program: GraphProgram) -> Lowered:
+def lower(program: GraphProgram, resolution: float = FLOAT32.resolution) -> Lowered:
+    """The units of the program where positions are equal or at least 1 / resolution apart."""
     program = _plain(program)
-    bounds = _bounds(program)
+    bounds = _bounds(program, resolution)
     nodes, edges = _channels(program)
-    rounds = tuple(
-        LoweredRound(
-            tuple(_lower_selection(s, bounds) for s in round_.selections),
-            tuple(
-                HiddenUnit(update.variable, t.coefficient, _lower_term(t, program, bounds))
-                for update in round_.updates
-                for t in update.terms
-            ),
-        )
-        for round_ in program.rounds
-    )
-    features = {f.name: f for f in tasks.get(program.task).features}
-    shown = tuple(_lower_shown(s, features[s.feature]) for s in program.shown)
-    return Lowered(nodes, edges, rounds, shown, bounds)
+    rounds = tuple(_lower_round(round_, bounds, resolution) for round_ in program.rounds)
+    features = {f.name: f for f in program.task.features}
+    emitted = tuple(_lower_emitted(e, features[e.feature], resolution) for e in program.emitted)
+    return Lowered(nodes, edges, rounds, emitted, bounds)
 
 
 def _plain(program: GraphProgram) -> GraphProgram:
     """The program with `1 - x` for `not x` in the conditions of Bools, where x has a channel.
     Beside a number, `not x` is exact; in a mixture of senders for whom x is 0, x is."""
-    read = {atom.name for form in _forms(program) for atom in form.terms}
+    names = {atom.name for atom in _atoms(program)}
 
-    def plain(form: Linear) -> Linear:
+    def plain(form: Form) -> Form:
         total = ONE * form.constant
         for atom, c in form.terms.items():
             name = atom.name.removeprefix(NOT)
-            if name != atom.name and name in read:
-                total += (ONE - Linear({atom._replace(name=name): 1.0})) * c
+            if name != atom.name and name in names:
+                total += (ONE - read(atom.where, name)) * c
             else:
-                total += Linear({atom: c})
+                total += read(*atom) * c
         return total
 
-    def of_term(term: Term) -> Term:
+    def plain_term(term: Term) -> Term:
         if term.value.terms:
             return term
         guard = dataclasses.replace(term.guard, unmet=plain(term.guard.unmet))
         return term._replace(guard=guard)
 
-    rounds = tuple(
-        dataclasses.replace(
-            round_,
-            updates=tuple(
-                dataclasses.replace(u, terms=tuple(map(of_term, u.terms))) for u in round_.updates
-            ),
+    def plain_round(round_: Round) -> Round:
+        updates = (
+            dataclasses.replace(update, terms=tuple(map(plain_term, update.terms)))
+            for update in round_.updates
         )
-        for round_ in program.rounds
-    )
-    return dataclasses.replace(program, rounds=rounds)
+        return dataclasses.replace(round_, updates=tuple(updates))
+
+    return dataclasses.replace(program, rounds=tuple(map(plain_round, program.rounds)))
 
 
-def _bounds(program: GraphProgram) -> Bounds:
-    largest = {v.name: v.bound for v in program.variables} | {POSITION: 1.0}
-    of_variables = Bounds(dict(largest))
-    for shown in program.shown:
-        sizes = (abs(t.coefficient) * of_variables.of(t.value) for t in shown.classes[0])
-        largest[f"hint.{shown.feature}"] = max(1.0, sum(sizes))
+def _bounds(program: GraphProgram, resolution: float) -> Bounds:
+    largest = {v.name: v.bound.at(resolution) for v in program.variables} | {POSITION: 1.0}
+    variables = Bounds(dict(largest))
+    for emitted in program.emitted:
+        sizes = (
+            abs(t.coefficient.at(resolution)) * variables.size(t.value.at(resolution))
+            for t in emitted.classes[0]
+        )
+        largest[f"hint.{emitted.feature}"] = max(1.0, sum(sizes))
     return Bounds(largest)
 
 
 def _channels(program: GraphProgram) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The node and edge features that the program reads anywhere."""
-    atoms = {atom for form in _forms(program) for atom in form.terms if "." in atom.name}
+    atoms = {atom for atom in _atoms(program) if "." in atom.name}
     at_edges = {atom.name for atom in atoms if atom.where.endswith(EDGE)}
     at_nodes = {atom.name for atom in atoms if not atom.where.endswith(EDGE)} | {POSITION}
     return tuple(sorted(at_nodes)), tuple(sorted(at_edges))
 
 
-def _forms(program: GraphProgram) -> list[Linear]:
-    terms = [t for r in program.rounds for update in r.updates for t in update.terms]
-    terms += [term for s in program.shown for of_class in s.classes for term in of_class]
-    forms = [form for t in terms for form in (t.value, t.guard.unmet, t.guard.excess)]
-    for s in (s for round_ in program.rounds for s in round_.selections):
-        forms += [s.score, s.unmet, *s.unmet_hinges, *(hinge.value for hinge in s.hinges)]
-    return forms
+def _atoms(program: GraphProgram) -> set[Atom]:
+    """Everything that the program reads."""
+    selections = [s for round_ in program.rounds for s in round_.selections]
+    terms = [t for round_ in program.rounds for update in round_.updates for t in update.terms]
+    terms += [t for emitted in program.emitted for t in emitted.terms]
+    forms = [form for part in (*selections, *terms) for form in part.forms]
+    return {atom for form in forms for atom in form.terms}
 
 
-def _lower_selection(selection: Selection, bounds: Bounds) -> Head:
+def _lower_round(round_: Round, bounds: Bounds, resolution: float) -> LoweredRound:
+    terms = [(update.variable, term) for update in round_.updates for term in update.terms]
+    return LoweredRound(
+        tuple(_lower_selection(s, bounds, resolution) for s in round_.selections),
+        tuple(
+            HiddenUnit(
+                variable, term.coefficient.at(resolution), _lower_term(term, bounds, resolution)
+            )
+            for variable, term in terms
+        ),
+        any(
+            term.guard.excess.terms or term.coefficient.multiple or _has_resolution(term.value)
+            for _, term in terms
+        ),
+    )
+
+
+def _has_resolution(form: Form) -> bool:
+    return any(number.multiple for number in (form.constant, *form.terms.values()))
+
+
+def _lower_selection(selection: Selection, bounds: Bounds, resolution: float) -> Head:
     """score - penalty * unmet, where a penalty outweighs whatever a score can gain."""
-    gain = bounds.of(_seen(selection.score))
-    gain += sum(abs(h.coefficient) * max(0.0, bounds.most(h.value)) for h in selection.hinges)
+    score = _seen(selection.score.at(resolution))
+    hinges = [
+        Weighted(h.value.at(resolution), h.coefficient.at(resolution)) for h in selection.hinges
+    ]
+    cuts = [cut.at(resolution) for cut in selection.unmet_hinges]
+    unmet = selection.unmet.at(resolution)
+    gain = bounds.size(score)
+    gain += sum(abs(h.weight) * max(0.0, bounds.most(h.form)) for h in hinges)
     penalty = _power_of_two_from(gain + 1)
-    hinges = [Weighted(h.value, h.coefficient / (1 - _SLOPE)) for h in selection.hinges]
-    conditions = [Weighted(cut, -penalty / (1 - _SLOPE)) for cut in selection.unmet_hinges]
-    score = _seen(selection.score)
-    for value, weight in hinges + conditions:
-        score -= _seen(value) * (weight * _SLOPE)
-    missed = sum(max(0.0, bounds.most(cut)) for cut in selection.unmet_hinges)
-    if selection.unmet.terms:
-        conditions.append(Weighted(selection.unmet, -penalty))
-        missed += bounds.most(selection.unmet)
+    hinges = [Weighted(h.form, h.weight / (1 - LEAKY_SLOPE)) for h in hinges]
+    conditions = [Weighted(cut, -penalty / (1 - LEAKY_SLOPE)) for cut in cuts]
+    for form, weight in hinges + conditions:
+        score -= _seen(form) * (weight * LEAKY_SLOPE)
+    missed = sum(max(0.0, bounds.most(cut)) for cut in cuts)
+    if unmet.terms:
+        conditions.append(Weighted(unmet, -penalty))
+        missed += bounds.most(unmet)
+    uses_resolution = any(map(_has_resolution, selection.forms)) or any(
+        h.coefficient.multiple for h in selection.hinges
+    )
     return Head(
         selection.name,
         (*_signed(score), *hinges),
         tuple(conditions),
         gain + penalty * missed,
+        uses_resolution,
     )
 
 
-def _signed(score: Linear) -> list[Weighted]:
+def _signed(score: Linear[float]) -> list[Weighted]:
     """Atoms are at least 0, so a form whose coefficients agree in sign has that sign itself."""
     if not score.terms:
         return []
@@ -230,47 +258,55 @@ def _signed(score: Linear) -> list[Weighted]:
         return [Weighted(score, 1.0)]
     if all(c < 0 for c in score.terms.values()):
         return [Weighted(score * -1.0, -1.0)]
-    return [Weighted(score, 1 / (1 + _SLOPE)), Weighted(score * -1.0, -1 / (1 + _SLOPE))]
+    return [Weighted(score, 1 / (1 + LEAKY_SLOPE)), Weighted(score * -1.0, -1 / (1 + LEAKY_SLOPE))]
 
 
-def _seen(form: Linear) -> Linear:
+def _seen(form: Linear[float]) -> Linear[float]:
     """What a softmax over senders sees of a form: nothing that all senders share."""
-    return Linear({atom: c for atom, c in form.terms.items() if atom.where != OWN})
+    return Linear({atom: c for atom, c in form.terms.items() if atom.where != SELF}, 0.0)
 
 
-def _lower_term(term: Term, program: GraphProgram, bounds: Bounds) -> Linear:
+def _lower_term(term: Term, bounds: Bounds, resolution: float) -> Linear[float]:
     """value - M missed, where missed is 0 if the guard is met and at least 1 elsewhere."""
-    missed = term.guard.unmet + term.guard.excess * program.resolution
-    return term.value - missed * _power_of_two_from(max(1.0, bounds.of(term.value)))
+    value = term.value.at(resolution)
+    missed = term.guard.unmet.at(resolution) + term.guard.excess.at(resolution) * resolution
+    return value - missed * _power_of_two_from(max(1.0, bounds.size(value)))
 
 
-def _lower_shown(shown: Shown, feature: Feature) -> ShownPointer | ShownForms:
+def _lower_emitted(
+    emitted: Emitted, feature: Feature, resolution: float
+) -> EmittedPointer | EmittedForms:
     match feature.location, feature.kind:
         case Location.NODE, Kind.POINTER:
-            return ShownPointer(feature, _pointer_units(shown))
+            return EmittedPointer(feature, _pointer_units(emitted, resolution))
         case (Location.NODE, _) | (Location.GRAPH, Kind.SCALAR):
-            return ShownForms(feature, tuple(_linear(shown, feature, t) for t in shown.classes))
-    raise CompileError(f"{shown.feature}: a {feature.kind} at {feature.location} cannot be shown")
+            forms = (_decoded(feature, terms, resolution) for terms in emitted.classes)
+            return EmittedForms(feature, tuple(forms))
+    raise CompileError(f"{emitted.feature}: a {feature.kind} at {feature.location} cannot be shown")
 
 
-def _linear(shown: Shown, feature: Feature, terms: tuple[Term, ...]) -> Linear:
+def _decoded(feature: Feature, terms: tuple[Term, ...], resolution: float) -> Linear[float]:
     if any(term.guard != ALWAYS for term in terms):
         raise CompileError(
-            f"{shown.feature}: a {feature.kind} is decoded linearly, and a case is not "
+            f"{feature.name}: a {feature.kind} is decoded linearly, and a case is not "
             "linear; make the case a variable and show that"
         )
-    return sum((term.value * term.coefficient for term in terms), ZERO)
+    parts = (t.value.at(resolution) * t.coefficient.at(resolution) for t in terms)
+    return sum(parts, Linear({}, 0.0))
 
 
-def _pointer_units(shown: Shown) -> tuple[Weighted, ...]:
+def _pointer_units(emitted: Emitted, resolution: float) -> tuple[Weighted, ...]:
     """With m exclusive cases v_i, of which the others are at most 0,
 
         y_ij = (2m - 1) x_j - 2 sum max(v_i, x_j) = x_j - 2 max(v_i, x_j) of the one
 
     which is largest at the x_j nearest to v_i.
     """
-    cases = [Weighted(t.value - t.guard.unmet * 2.0, -2.0) for t in shown.classes[0]]
-    return (*cases, Weighted(ONE * -_FARTHEST, 2.0 * len(cases) - 1.0))
+    cases = [
+        Weighted((term.value - term.guard.unmet * 2.0).at(resolution), -2.0)
+        for term in emitted.classes[0]
+    ]
+    return (*cases, Weighted(Linear({}, -_FARTHEST), 2.0 * len(cases) - 1.0))
 
 
 def _power_of_two_from(value: float) -> float:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope import networks, tasks
+from algoscope import networks
 from algoscope.networks import Network
 from algoscope.networks.kinds import reads_at
 from algoscope.programs.compiler import compile_program, head_units
@@ -77,7 +77,7 @@ class _Names:
 
     def __init__(self, program: GraphProgram, width: int):
         self.width = width
-        self.features = {f.name: f for f in tasks.get(program.task).features}
+        self.features = {f.name: f for f in program.task.features}
         self.lowered = lower(program)
         self.nodes = _filled(self.lowered.nodes, width)
         self.edges = list(self.lowered.edges)

@@ -10,12 +10,15 @@ from algoscope.programs.language import (
     ALWAYS,
     EDGE,
     OTHER,
-    OWN,
+    SELF,
     ZERO,
+    DegreeError,
+    Emitted,
     GraphProgram,
+    Number,
+    Role,
     Round,
     Selection,
-    Shown,
     Term,
     Type,
     Update,
@@ -34,7 +37,12 @@ class ProgramError(ValueError):
 
 
 def parse(
-    name: str, task: str, text: str, *, everyone: bool = False, resolution: float = 2.0**18
+    name: str,
+    task: Task | str,
+    text: str,
+    *,
+    role: Role = Role.REFERENCE,
+    fully_connected: bool = False,
 ) -> GraphProgram:
     """The program that the text says; a ProgramError lists all faults if it says none."""
     text = textwrap.dedent(text).strip("\n")
@@ -43,74 +51,57 @@ def parse(
     except SyntaxError as error:
         fault = Fault(error.lineno or 1, error.offset or 1, error.msg)
         raise ProgramError(name, [fault]) from None
-    reader = _Reader(tasks.get(task), resolution)
+    reader = _Reader(tasks.get(task))
     for statement in module.body:
-        try:
-            reader.read(statement)
-        except FaultError as stop:
-            reader.faults.append(stop.fault)
-            reader.passed_over(statement)
+        reader.read_or_note(statement)
     reader.end_round()
     reader.check_completeness(len(text.splitlines()))
     if reader.faults:
         raise ProgramError(name, reader.faults)
     return GraphProgram(
         name,
-        task,
+        reader.task,
+        role,
         text,
         tuple(reader.variables.values()),
         tuple(reader.rounds),
-        tuple(reader.shown.values()),
-        resolution,
-        everyone,
+        tuple(reader.emitted.values()),
+        fully_connected,
     )
-
-
-def at_resolution(program: GraphProgram, resolution: float) -> GraphProgram:
-    """The same program, with another `N`."""
-    if program.resolution == resolution:
-        return program
-    return parse(
-        program.name,
-        program.task,
-        program.text,
-        everyone=program.everyone,
-        resolution=resolution,
-    )
-
-
-def rewritten(name: str, program: GraphProgram, changes: dict[str, str]) -> GraphProgram:
-    """A program for the same task that differs from another in some of its text: every occurrence
-    of a key becomes its value, one change after the other."""
-    text = program.text
-    for old, new in changes.items():
-        if old not in text:
-            raise ValueError(
-                f"changes: got {old!r}, needed something of the text of {program.name}"
-            )
-        text = text.replace(old, new)
-    return parse(name, program.task, text, everyone=program.everyone, resolution=program.resolution)
 
 
 class _Reader(Expressions):
     """Reads statement by statement."""
 
-    def __init__(self, task: Task, resolution: float):
-        super().__init__(task, resolution)
+    def __init__(self, task: Task):
+        super().__init__(task)
         self.features = {f.name: f for f in task.features}
         self.updates: dict[str, Update] = {}
         self.rounds: list[Round] = []
         self.updated: set[str] = set()
-        self.shown: dict[str, Shown] = {}
+        self.emitted: dict[str, Emitted] = {}
         self.faults: list[Fault] = []
 
-    def read(self, statement: ast.stmt) -> None:
+    def read_or_note(self, statement: ast.stmt) -> None:
+        """Reads a statement, or notes its fault; a variable whose update has a fault is not also
+        noted as one that is never updated."""
+        try:
+            self._read_statement(statement)
+            return
+        except FaultError as error:
+            self.faults.append(error.fault)
+        except DegreeError as error:
+            self.faults.append(FaultError(statement, str(error)).fault)
+        if isinstance(statement, ast.Assign):
+            self.updated |= {t.id for t in statement.targets if isinstance(t, ast.Name)}
+
+    def _read_statement(self, statement: ast.stmt) -> None:
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=None):
                 self._declare(statement, name, annotation)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 taken = name in self.derived or name in self.selections or name in self.updates
-                if taken or name in (OWN, OTHER, EDGE, "idx", "input", "hint", "output"):
+                if taken or name in (SELF, OTHER, EDGE, "idx", "N", "input", "hint", "output"):
                     raise FaultError(statement, f"{name}: defined twice, or a word of the language")
                 if name in self.variables:
                     self.updates[name] = Update(name, self.next_value(name, value))
@@ -123,9 +114,9 @@ class _Reader(Expressions):
                     raise FaultError(statement, "needed one name, or hint.NAME and output.NAME")
                 for target in targets:
                     try:
-                        self._show(target, value)
-                    except FaultError as stop:
-                        self.faults.append(stop.fault)
+                        self._emit(target, value)
+                    except FaultError as error:
+                        self.faults.append(error.fault)
             case ast.Expr(value=ast.Name(id="then")):
                 self.end_round()
             case _:
@@ -134,15 +125,10 @@ class _Reader(Expressions):
                     "needed `name: Type`, `name = …`, `hint.name = …`, `output.name = …` or `then`",
                 )
 
-    def passed_over(self, statement: ast.stmt) -> None:
-        """A variable whose update has a fault is not also one that is never updated."""
-        if isinstance(statement, ast.Assign):
-            self.updated |= {t.id for t in statement.targets if isinstance(t, ast.Name)}
-
     def _declare(self, statement, name, annotation):
         match annotation:
             case ast.Name(id="Bool" | "Node" as kind):
-                variable = Variable(name, Type(kind), 1.0)
+                variable = Variable(name, Type(kind), Number(1.0))
             case ast.Call(func=ast.Name(id="Float"), args=[bound]):
                 variable = Variable(name, Type.FLOAT, self.number(bound))
             case _:
@@ -185,7 +171,7 @@ class _Reader(Expressions):
             tuple(unmet_hinges),
         )
 
-    def _show(self, target, value):
+    def _emit(self, target, value):
         match target:
             case ast.Attribute(value=ast.Name(id="hint" | "output" as stage), attr=name):
                 known = [f.name for f in self.task.features if f.stage == stage]
@@ -193,18 +179,18 @@ class _Reader(Expressions):
                     raise FaultError(
                         target, unknown_name(f"{stage} of {self.task.name}", name, known)
                     )
-                if name in self.shown:
+                if name in self.emitted:
                     raise FaultError(target, f"{stage}.{name}: shown twice")
                 count = self.features[name].classes
                 parts = value.elts if isinstance(value, ast.Tuple) else [value]
                 if len(parts) != count:
                     raise FaultError(value, f"{name}: got {len(parts)} values, needed {count}")
-                self.shown[name] = Shown(name, tuple(self.terms(part) for part in parts))
+                self.emitted[name] = Emitted(name, tuple(self.terms(part) for part in parts))
             case _:
                 raise FaultError(target, "needed one name, or hint.NAME and output.NAME")
 
     def end_round(self) -> None:
-        kept = (Update(name, (Term(read(OWN, name)),)) for name in self.variables)
+        kept = (Update(name, (Term(read(SELF, name)),)) for name in self.variables)
         updates = {update.variable: update for update in kept} | self.updates
         self.rounds.append(Round(tuple(self.selections.values()), tuple(updates.values())))
         self.updated |= set(self.updates)
@@ -215,7 +201,7 @@ class _Reader(Expressions):
             if name not in self.updated:
                 self.faults.append(Fault(last_line, 1, f"{name}: declared and never updated"))
         for feature in self.task.features:
-            if feature.stage is not Stage.INPUT and feature.name not in self.shown:
+            if feature.stage is not Stage.INPUT and feature.name not in self.emitted:
                 reason = f"{feature.stage}.{feature.name}: never shown, and {self.task.name} has it"
                 self.faults.append(Fault(last_line, 1, reason))
         if not any(round_.selections for round_ in self.rounds):

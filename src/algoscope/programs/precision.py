@@ -16,5 +16,7 @@ class Precision(NamedTuple):
     """`N` of the language: positions are equal, or at least 1 / N apart."""
 
 
+LEAKY_SLOPE = 0.01
+"""Of the LeakyReLU in attention logits, below 0."""
 FLOAT32 = Precision(2.0**-24, 104.0, 2.0**30, 1e9, 2.0**18)
 FLOAT64 = Precision(2.0**-53, 746.0, 2.0**44, 2.0**100, 2.0**34)

@@ -44,7 +44,7 @@ import numpy as np
 from algoscope import networks, tasks
 from algoscope.networks import Network, NetworkConfig
 from algoscope.programs.panels import Panel, network_panels
-from algoscope.programs.precision import FLOAT32
+from algoscope.programs.precision import FLOAT32, LEAKY_SLOPE
 from algoscope.tasks import Batch
 
 TASKS = ("bfs", "bellman_ford")
@@ -55,7 +55,6 @@ _BEFORE, _AFTER = _WIDTH, 2 * _WIDTH
 """Where the state begins in what the processor reads, and the new state in what decoders read."""
 _DECODER_SHARPNESS, _MASK_SHARPNESS = 2.0**20, 2.0**10
 _FARTHEST = 8.0
-_SLOPE = 0.01
 _SHORTEST_EDGE, _LONGEST_EDGE = 0.001**0.5, 1.001**0.5
 """As CLRS draws them."""
 _TIE_BREAK = 1 / 64
@@ -205,7 +204,7 @@ def _certify(task: str, size: int, constants: Constants) -> PrintedCertificate:
         }
     else:
         # Below zero, the LeakyReLU leaves a hundredth of what tells senders apart.
-        lead_of_self = _SLOPE * (_SHORTEST_EDGE + min(0.0, bias / c))
+        lead_of_self = LEAKY_SLOPE * (_SHORTEST_EDGE + min(0.0, bias / c))
         holds = {
             "a node that sees nobody visited reads itself": lead_of_self > silent,
             "a node reads a visited neighbour rather than itself": ahead - _LONGEST_EDGE > margin,

@@ -13,12 +13,12 @@ import numpy as np
 
 from algoscope import networks
 from algoscope.networks import Network
-from algoscope.programs.compiler import compile_program
+from algoscope.programs.certificate import Certificate
+from algoscope.programs.compiler import Compiled, compile_program
 from algoscope.programs.interpreter import PromiseError, follow
 from algoscope.programs.language import GraphProgram
-from algoscope.programs.parser import at_resolution
 from algoscope.programs.precision import FLOAT32, Precision
-from algoscope.programs.rounding import Certificate, certain
+from algoscope.programs.running_errors import certain
 from algoscope.tasks import Batch, Kind, Stage
 
 _TOLERANCE = 1e-5
@@ -27,7 +27,7 @@ _NUMBERS_AT_ONCE = 2**25
 
 
 class Account(NamedTuple):
-    """What somebody says happened: hints [batch, step, …] without the first, and outputs."""
+    """What happened: hints [batch, step, …] without the first, and outputs."""
 
     hints: Mapping[str, Any]
     outputs: Mapping[str, Any]
@@ -83,24 +83,20 @@ def verify(
 ) -> Verification:
     """Compiles the program, at its smallest width or the given one, and compares all accounts. In
     float64 (with jax's x64 mode on) nothing is said to be below the margin."""
-    network, certificate = compile_program(program, width, precision=precision)
-    program = at_resolution(program, precision.resolution)
-    parts = []
-    for part in _parts(batch, network):
-        sharpness = certificate.sharpness if precision is FLOAT32 else None
-        parts.append(_compare(program, network, part, sharpness))
-    by_network, by_interpreter, of_both = (
-        _joined([part.pairs[pair] for part in parts], len(batch)) for pair in range(3)
-    )
+    compiled = compile_program(program, width, precision=precision)
+    parts = [
+        _compare(program, compiled, part, precision) for part in _parts(batch, compiled.network)
+    ]
+    compilation = _joined([part.compilation for part in parts], len(batch))
     below = ~np.concatenate([part.certain for part in parts])[: len(batch)]
-    exact = np.all([*of_both.hints.values(), *of_both.outputs.values()], axis=0)
+    exact = np.all([*compilation.hints.values(), *compilation.outputs.values()], axis=0)
     return Verification(
         len(batch),
         batch.nodes,
-        _exactness(by_network),
-        _exactness(by_interpreter),
-        _exactness(of_both),
-        certificate,
+        _exactness(_joined([part.network for part in parts], len(batch))),
+        _exactness(_joined([part.interpreter for part in parts], len(batch))),
+        _exactness(compilation),
+        compiled.certificate,
         int(below.sum()),
         float(exact[~below].mean()) if not below.all() else 1.0,
     )
@@ -123,26 +119,12 @@ def _reference(batch: Batch) -> Account:
 def _parts(batch: Batch, network: Network) -> Iterator[Batch]:
     """The batch in parts that fit memory, all of one size, so that XLA compiles once: the last is
     filled up with samples of the first."""
-    nodes, times = batch.nodes, _times(batch)
     config = network.config
     matrices = config.heads * config.rounds + len(network.features)
-    size = min(len(batch), max(1, _NUMBERS_AT_ONCE // (times * matrices * nodes**2)))
+    numbers = batch.time * matrices * batch.nodes**2
+    size = min(len(batch), max(1, _NUMBERS_AT_ONCE // numbers))
     for start in range(0, len(batch), size):
-        yield _taken(batch, np.arange(start, start + size) % len(batch))
-
-
-def _times(batch: Batch) -> int:
-    return next(iter(batch.hints.values())).shape[1]
-
-
-def _taken(batch: Batch, samples: np.ndarray) -> Batch:
-    inputs, hints, outputs = (
-        {name: array[samples] for name, array in arrays.items()}
-        for arrays in (batch.inputs, batch.hints, batch.outputs)
-    )
-    return dataclasses.replace(
-        batch, inputs=inputs, hints=hints, outputs=outputs, lengths=batch.lengths[samples]
-    )
+        yield batch.take(np.arange(start, start + size) % len(batch))
 
 
 def _trimmed(batch: Batch) -> Batch:
@@ -160,40 +142,47 @@ class _Equality(NamedTuple):
 
 
 class _Comparison(NamedTuple):
-    pairs: tuple[_Equality, _Equality, _Equality]
-    """Network and reference, interpreter and reference, network and interpreter."""
+    network: _Equality
+    """With the reference."""
+    interpreter: _Equality
+    """With the reference."""
+    compilation: _Equality
+    """Network and interpreter."""
     certain: np.ndarray
+    """bool [batch]"""
 
 
 def _compare(
-    program: GraphProgram, network: Network, batch: Batch, sharpness: float | None
+    program: GraphProgram, compiled: Compiled, batch: Batch, precision: Precision
 ) -> _Comparison:
-    recorded = networks.run(network, batch)
+    recorded = networks.run(compiled.network, batch)
     batch = _trimmed(batch)
-    interpreted, broken, reason = follow(program, batch)
-    if (broken & ~_too_close(program, batch)).any():
-        raise PromiseError(reason)
-    sure = certain(program, batch, sharpness) if sharpness else np.ones(len(batch), bool)
+    run = follow(program, batch, precision.resolution)
+    if (run.broken & ~_too_close(batch, precision)).any():
+        raise PromiseError(run.reason)
+    sure = np.ones(len(batch), bool)
+    if precision is FLOAT32:
+        sure = certain(program, batch, compiled.certificate.sharpness)
     reference = _reference(batch)
-    of_network = Account(recorded.hints, recorded.outputs)
-    of_interpreter = Account(interpreted.hints, interpreted.outputs)
-    pairs = (
-        _equality(of_network, reference, batch),
-        _equality(of_interpreter, reference, batch),
-        _equality(of_network, of_interpreter, batch),
+    network = Account(recorded.hints, recorded.outputs)
+    interpreter = Account(run.recording.hints, run.recording.outputs)
+    return _Comparison(
+        _equality(network, reference, batch),
+        _equality(interpreter, reference, batch),
+        _equality(network, interpreter, batch),
+        sure & ~run.broken,
     )
-    return _Comparison(pairs, sure & ~broken)
 
 
-def _too_close(program: GraphProgram, batch: Batch) -> np.ndarray:
+def _too_close(batch: Batch, precision: Precision) -> np.ndarray:
     """Samples with positions that the language cannot tell apart: what goes wrong there is not the
     program's fault. [batch]"""
     gaps = np.diff(np.sort(batch.inputs["pos"], axis=1), axis=1)
-    return np.asarray((gaps < 1 / program.resolution).any(1))
+    return np.asarray((gaps < 1 / precision.resolution).any(1))
 
 
 def _equality(one: Account, other: Account, batch: Batch) -> _Equality:
-    steps = _times(batch) - 1
+    steps = batch.time - 1
     padding = batch.lengths[:, None] <= np.arange(1, steps + 1)
     hints, outputs = {}, {}
     for feature in batch.task.at(Stage.HINT):
@@ -225,9 +214,12 @@ def _exactness(equal: _Equality) -> Exactness:
     def shares(by_name: dict[str, np.ndarray]) -> dict[str, float]:
         return {name: float(same.mean()) for name, same in by_name.items()}
 
-    def of_all(by_name: dict[str, np.ndarray]) -> float:
+    def joint_share(by_name: dict[str, np.ndarray]) -> float:
         return float(np.all(list(by_name.values()), axis=0).mean())
 
     return Exactness(
-        of_all(equal.hints), of_all(equal.outputs), shares(equal.hints), shares(equal.outputs)
+        joint_share(equal.hints),
+        joint_share(equal.outputs),
+        shares(equal.hints),
+        shares(equal.outputs),
     )

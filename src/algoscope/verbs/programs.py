@@ -11,7 +11,7 @@ from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb, number
 
 if TYPE_CHECKING:
-    from algoscope.tasks import Batch
+    from algoscope.tasks import Batch, Task
 
 Variant = Literal["compiled", "printed"]
 
@@ -52,7 +52,7 @@ class Compile(Verb):
     """Compile a graph program into the weights of a network, and save them."""
 
     name: tyro.conf.Positional[str]
-    """The program, as `algoscope programs` lists it."""
+    """The program: a name that `algoscope programs` lists, or a file with one of your own."""
     out: pathlib.Path
     """Write the network to this .safetensors file."""
     width: int | None = None
@@ -86,7 +86,7 @@ class Compile(Verb):
             )
         program = programs.get(self.name)
         network = compile_program(program, self.width).network
-        networks.save(network, self.out, program.task)
+        networks.save(network, self.out, program.task.name)
         width = network.config.width
         written = f"{program.name}, width {width}, written to {self.out}"
         return Answer(data | {"width": width}, (written,))
@@ -97,7 +97,7 @@ class Verify(Verb):
     """Compare a program's compiled network, its interpreter and the reference algorithm."""
 
     name: tyro.conf.Positional[str]
-    """The program, as `algoscope programs` lists it."""
+    """The program: a name that `algoscope programs` lists, or a file with one of your own."""
     size: int = 64
     """Problem size."""
     count: int = 256
@@ -117,7 +117,7 @@ class Verify(Verb):
         _check_variant(self.variant, width=self.width, without_loops=self.without_loops)
         return self._printed() if self.variant == "printed" else self._compiled()
 
-    def _batch(self, task: str) -> "Batch":
+    def _batch(self, task: "Task | str") -> "Batch":
         from algoscope import tasks
         from algoscope.programs.positions import with_random_positions
 
@@ -158,7 +158,7 @@ class Draw(Verb):
     """Draw the weights of a compiled program as heat maps, in SVG and PNG."""
 
     name: tyro.conf.Positional[str]
-    """The program, as `algoscope programs` lists it."""
+    """The program: a name that `algoscope programs` lists, or a file with one of your own."""
     out: pathlib.Path = pathlib.Path()
     """Write the pictures to this folder."""
     variant: Variant = "compiled"
@@ -177,7 +177,8 @@ class Draw(Verb):
             network = printed.printed(self.name, self.size).network
             paths = draw(f"{self.name}-printed", printed.panels(network), self.out)
         else:
-            paths = draw(self.name, panels.panels(programs.get(self.name)), self.out)
+            program = programs.get(self.name)
+            paths = draw(program.name, panels.panels(program), self.out)
         return Answer({"pictures": paths}, tuple(map(str, paths)))
 
 
@@ -188,7 +189,7 @@ def _description(name: str) -> dict[str, Any]:
     program = programs.get(name)
     network, certificate = compile_program(program)
     return {
-        "task": program.task,
+        "task": program.task.name,
         "width": network.config.width,
         "parameters": sum(array.size for array in networks.arrays(network).values()),
         "certificate": certificate._asdict(),

@@ -5,33 +5,20 @@ some neighbour, whom they ignore. It decides nothing, so a program that does the
 These were written after the trained networks had been seen; they are no references of a verdict.
 """
 
+import pathlib
 from typing import NamedTuple
 
 import numpy as np
 
+from algoscope import programs
 from algoscope.experiments.mind_the_gap.solutions import Solutions
 from algoscope.measures.references import reference, reference_class
 from algoscope.programs import GraphProgram
-from algoscope.programs.library import bellman_ford, breadth_first
-from algoscope.programs.parser import rewritten
 from algoscope.table import Table
 
-_FURTHER = """
-    + 32 * positive(idx - other.idx - other.visit)
-    + 32 * positive(other.idx - idx - other.visit)"""
-"""What a node that was not visited costs more than oneself."""
-
 PROGRAMS: dict[str, GraphProgram] = {
-    "bfs": rewritten(
-        "bfs_waiting",
-        breadth_first.BFS_LOCKED,
-        {"positive(pi - other.idx + found - 1)": f"positive(pi - other.idx + found - 1){_FURTHER}"},
-    ),
-    "bellman_ford": rewritten(
-        "bellman_ford_waiting",
-        bellman_ford.BELLMAN_FORD,
-        {"positive(1 - 32 * edge.A)": f"positive(1 - 32 * edge.A){_FURTHER}"},
-    ),
+    task: programs.load(pathlib.Path(__file__).parent / f"{task}_waiting.program")
+    for task in ("bfs", "bellman_ford")
 }
 """By task."""
 

@@ -1,0 +1,104 @@
+"""The programs of the library, and those in files of one's own.
+
+Every program of the library is a file in `library/`: comments that say what it does, `# task: NAME`
+and `# role: ROLE` among them, then its text.
+"""
+
+import functools
+import pathlib
+import re
+import runpy
+
+from algoscope import tasks
+from algoscope.errors import unknown_name
+from algoscope.programs.expressions import Fault
+from algoscope.programs.language import GraphProgram, Role
+from algoscope.programs.parser import ProgramError, parse
+from algoscope.tasks import Task
+
+_LIBRARY = pathlib.Path(__file__).parent / "library"
+_SUFFIX = ".program"
+_PROPERTIES = {
+    "task": None,
+    "role": [str(role) for role in Role],
+    "fully_connected": ["true", "false"],
+}
+"""What the comments at the head of a file can say, with the values that there are."""
+
+
+@functools.cache
+def names() -> list[str]:
+    """The names of all programs of the library, in alphabetical order."""
+    return sorted(path.stem for path in _LIBRARY.glob(f"*{_SUFFIX}"))
+
+
+def get(program: GraphProgram | str) -> GraphProgram:
+    """The program of the library that has this name, or that is in this file; a program is
+    itself."""
+    if isinstance(program, GraphProgram):
+        return program
+    if pathlib.Path(program).suffix:
+        return load(program)
+    if program not in names():
+        raise ValueError(unknown_name("program", program, names()))
+    return _read(program)
+
+
+@functools.cache
+def _read(name: str) -> GraphProgram:
+    return load(_LIBRARY / f"{name}{_SUFFIX}")
+
+
+def of_task(task: Task | str, role: Role) -> list[GraphProgram]:
+    """All programs of the library that have this role for the task, in alphabetical order."""
+    task = tasks.get(task)
+    programs = map(_read, names())
+    return [program for program in programs if program.task is task and program.role is role]
+
+
+def load(path: pathlib.Path | str) -> GraphProgram:
+    """The program in a file: a Python file that makes one with `parse`, or a text that starts with
+    comments as those of the library do."""
+    path = pathlib.Path(path)
+    return _run(path) if path.suffix == ".py" else _read_text(path)
+
+
+def _run(path: pathlib.Path) -> GraphProgram:
+    values = runpy.run_path(str(path)).values()
+    programs = list({id(v): v for v in values if isinstance(v, GraphProgram)}.values())
+    if len(programs) != 1:
+        made = ", ".join(program.name for program in programs) or "none"
+        raise ValueError(f"{path}: got {made}, needed one GraphProgram, such as parse(…) makes")
+    return programs[0]
+
+
+def _read_text(path: pathlib.Path) -> GraphProgram:
+    text = path.read_text()
+    properties, faults = {}, []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("#"):
+            break
+        if stated := re.fullmatch(r"# (\w+): (\S+)", line.rstrip()):
+            key, value = stated.groups()
+            properties[key] = value
+            faults += _faults_of(number, key, value)
+    if "task" not in properties:
+        faults.append(Fault(1, 1, "no comment `# task: NAME` before the first line"))
+    if faults:
+        raise ProgramError(path.stem, faults)
+    return parse(
+        path.stem,
+        properties["task"],
+        text,
+        role=Role(properties.get("role", Role.REFERENCE)),
+        fully_connected=properties.get("fully_connected") == "true",
+    )
+
+
+def _faults_of(line: int, key: str, value: str) -> list[Fault]:
+    if key not in _PROPERTIES:
+        return [Fault(line, 3, unknown_name("property of a program", key, _PROPERTIES))]
+    values = _PROPERTIES[key]
+    if values and value not in values:
+        return [Fault(line, len(key) + 5, unknown_name(key, value, values))]
+    return []

@@ -1,0 +1,269 @@
+"""What rounding can do to a compiled program on one problem.
+
+`Ledger` follows an exact run and carries, beside the value of every hidden unit, how far the
+network's value can be from it at most; a softmax adds what the second best can take. A sample is
+*certain* where no decision of the network, and nothing that it shows, can differ from that run.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.programs.approximate import (
+    Approximate,
+    added,
+    added_pairs,
+    is_ahead,
+    is_whole,
+    leaky,
+    scaled,
+)
+from algoscope.programs.interpreter import RoundView, follow
+from algoscope.programs.language import EDGE, NOT, OTHER, POSITION, SELF, Atom, GraphProgram, Linear
+from algoscope.programs.lowering import (
+    EmittedForms,
+    EmittedPointer,
+    Head,
+    Lowered,
+    Weighted,
+    lower,
+)
+from algoscope.programs.precision import FLOAT32
+from algoscope.tasks import Batch, Kind, Stage
+
+_TOLERANCE = 1e-5
+_HINT_SHARPNESS = 2.0**10
+
+
+def certain(program: GraphProgram, batch: Batch, sharpness: float) -> np.ndarray:
+    """On which samples float32 cannot differ from the exact run: bool [batch]."""
+    batch = in_float32(batch)
+    ledger = Ledger(lower(program), batch, sharpness)
+    run = follow(program, batch, observer=ledger)
+    return ledger.certain & ~run.broken
+
+
+def in_float32(batch: Batch) -> Batch:
+    """The batch with the inputs that a network in float32 sees."""
+    inputs = {name: np.asarray(v, np.float32).astype(float) for name, v in batch.inputs.items()}
+    return dataclasses.replace(batch, inputs=inputs)
+
+
+class Ledger:
+    """Follows a run and keeps the errors of all hidden units."""
+
+    def __init__(self, lowered: Lowered, batch: Batch, sharpness: float):
+        self.lowered, self.sharpness = lowered, sharpness
+        self.positions = batch.inputs["pos"]
+        self.certain = np.ones(len(batch), bool)
+        zero = np.zeros_like(self.positions)
+        self.hidden = [(unit, Approximate(zero, zero)) for unit in lowered.rounds[-1].units]
+        scalars = (f.name for f in batch.task.at(Stage.INPUT) if f.kind is Kind.SCALAR)
+        self.rounded = {f"input.{name}" for name in scalars} - {POSITION}
+        self.hint_errors: dict[str, np.ndarray] = {}
+
+    def after_round(self, number: int, view: RoundView, state: dict[str, np.ndarray]) -> None:
+        round_ = self.lowered.rounds[number]
+        self.view = view
+        leaks = {head.name: self._leak(head) for head in round_.heads}
+        self.hidden = [(unit, self._unit(unit.form, leaks)) for unit in round_.units]
+        self._compare(state)
+
+    def _compare(self, state: dict[str, np.ndarray]) -> None:
+        """A sample whose units are not what the program says is not certain."""
+        totals: dict[str, np.ndarray] = {}
+        for unit, number in self.hidden:
+            part = unit.coefficient * number.value
+            totals[unit.variable] = totals.get(unit.variable, 0.0) + part
+        for variable, total in totals.items():
+            apart = np.abs(total - state[variable]) > 0.3
+            self.certain &= ~(self.view.running & apart.any(1))
+
+    def _products(self, atom: Atom, factor: float) -> list[Approximate]:
+        """An atom of a node, as the network multiplies it: input channels and hidden units."""
+        if "." in atom.name:
+            value = self.view.nodes[Atom(SELF, atom.name)]
+            error = np.zeros_like(value)
+            name = atom.name.removeprefix(NOT)
+            if name in self.rounded:
+                error = _input_error(value)
+            elif name in self.hint_errors:
+                error = self.hint_errors[name]
+            return [scaled(Approximate(value, error), factor)]
+        return [
+            scaled(number, factor * unit.coefficient)
+            for unit, number in self.hidden
+            if unit.variable == atom.name
+        ]
+
+    def _node_part(
+        self, form: Linear[float], where: str, constant: float = 0.0
+    ) -> Approximate | None:
+        """The part of a form that is read at one place."""
+        products = self._all_products(form, where, constant)
+        return added(products) if products else None
+
+    def _all_products(self, form: Linear[float], where: str, constant: float) -> list[Approximate]:
+        products = [
+            p for a, c in form.terms.items() if a.where == where for p in self._products(a, c)
+        ]
+        if constant:
+            full = np.full_like(self.positions, constant)
+            products.append(Approximate(full, np.zeros_like(full)))
+        return products
+
+    def _leak(self, head: Head) -> "_Leak":
+        """What others than the chosen can weigh in the head's softmax."""
+        logit = added_pairs([scaled(leaky(self._pair(f)), weight) for f, weight in head.units])
+        shape = self.view.allowed.shape
+        value, error = (np.broadcast_to(array, shape) for array in logit)
+        chosen = self.view.chosen[head.name][..., None]
+        best, off = (np.take_along_axis(array, chosen, 2) for array in (value, error))
+        behind = self.sharpness * (best - value - off - error)
+        weights = np.where(behind < FLOAT32.silence, np.exp(-np.maximum(behind, 0.0)), 0.0)
+        weights = np.where(self.view.allowed, weights, 0.0)
+        np.put_along_axis(weights, chosen, 0.0, 2)
+        rows = np.nonzero(weights.any(-1))
+        return _Leak(chosen[..., 0], rows, weights[rows])
+
+    def _pair(self, form: Linear[float]) -> Approximate:
+        """A form of receiver and sender: [batch, receiver or 1, sender or 1]"""
+        sender = self._node_part(form, OTHER)
+        receiver = self._node_part(form, SELF, form.constant)
+        parts = []
+        if sender is not None:
+            parts.append(Approximate(*(array[:, None] for array in sender)))
+        if receiver is not None:
+            parts.append(Approximate(*(array[..., None] for array in receiver)))
+        parts += [
+            e for a, c in form.terms.items() if a.where == EDGE for e in self._edge(a.name, c)
+        ]
+        if all(is_whole(part) for part in parts):
+            return Approximate(np.asarray(sum(part.value for part in parts)), np.zeros(()))
+        return added_pairs(parts)
+
+    def _edge(self, name: str, factor: float) -> list[Approximate]:
+        """Edge features stay in factors, so that 1 - x is two numbers: [batch, receiver, sender]"""
+        plain = name.removeprefix(NOT)
+        value = self.view.edges[plain]
+        error = _input_error(value) if plain in self.rounded else np.zeros_like(value)
+        if plain == name:
+            return [scaled(Approximate(value, error), factor)]
+        constant = Approximate(np.full_like(value, factor), np.zeros_like(value))
+        return [constant, scaled(Approximate(value, error), -factor)]
+
+    def _unit(self, form: Linear[float], leaks: dict[str, "_Leak"]) -> Approximate:
+        # A compiler may start the product of state and skip weights from what the heads bring, so
+        # that all of these are added in any order.
+        parts = self._all_products(form, SELF, form.constant)
+        for name, leak in leaks.items():
+            node_part = self._node_part(form, name)
+            edge_parts = [
+                edge
+                for atom, c in form.terms.items()
+                if atom.where == f"{name}.{EDGE}"
+                for edge in self._edge(atom.name, c)
+            ]
+            parts += _arrived(node_part, edge_parts, leak)
+        value, error = added(parts)
+        unit = np.maximum(value, 0.0)
+        high, low = np.maximum(value + error, 0.0), np.maximum(value - error, 0.0)
+        return Approximate(unit, np.maximum(high - unit, unit - low))
+
+    def after_step(self, emitted: dict[str, np.ndarray], running: np.ndarray) -> None:
+        for item in self.lowered.emitted:
+            kept = self._keeps(item, emitted[item.feature.name])
+            self.certain &= kept | ~running
+
+    def _keeps(self, item: EmittedPointer | EmittedForms, exact: np.ndarray) -> np.ndarray:
+        """Whether the network shows what the exact run shows: bool [batch]."""
+        if isinstance(item, EmittedPointer):
+            logit = added([self._pointer_unit(unit) for unit in item.units])
+            return _at_all_nodes(is_ahead(logit, exact.astype(int)))
+        forms = [self._emitted_form(form) for form in item.forms]
+        value, error = forms[0]
+        match item.feature.kind:
+            case Kind.SCALAR:
+                self._feed_back(item, error)
+                return _at_all_nodes(error < _TOLERANCE)
+            case Kind.MASK:
+                self._feed_back(item, np.exp(-_HINT_SHARPNESS * np.maximum(0.0, 0.5 - error)))
+                return _at_all_nodes(error < 0.5)
+            case Kind.MASK_ONE:
+                ahead = is_ahead(
+                    Approximate(value[:, None], error[:, None]), exact.argmax(-1)[:, None]
+                )
+                second = np.sort(value, -1)[:, -2:].copy()
+                gap = second[:, -1] - second[:, 0] - 2 * error.max(-1)
+                soft = np.exp(-_HINT_SHARPNESS * np.maximum(gap, 0.0))
+                self._feed_back(item, np.broadcast_to(soft[:, None], value.shape))
+                return _at_all_nodes(ahead)
+        stacked = Approximate(
+            np.stack([form.value for form in forms], -1), np.stack([f.error for f in forms], -1)
+        )
+        return _at_all_nodes(is_ahead(stacked, exact.argmax(-1)))
+
+    def _feed_back(self, item: EmittedForms, error: np.ndarray) -> None:
+        silent = np.exp(-FLOAT32.silence)
+        error = np.where(error <= silent, 0.0, error)
+        self.hint_errors[f"hint.{item.feature.name}"] = error
+
+    def _emitted_form(self, form: Linear[float]) -> Approximate:
+        part = self._node_part(form, SELF, form.constant)
+        zero = np.zeros_like(self.positions)
+        return Approximate(zero, zero) if part is None else part
+
+    def _pointer_unit(self, unit: Weighted) -> Approximate:
+        value, error = self._emitted_form(unit.form)
+        largest = np.maximum(value[..., None], self.positions[:, None])
+        reached = value[..., None] + error[..., None] >= self.positions[:, None]
+        return scaled(Approximate(largest, np.where(reached, error[..., None], 0.0)), unit.weight)
+
+
+def _at_all_nodes(truths: np.ndarray) -> np.ndarray:
+    """[batch, node] -> [batch]"""
+    return np.asarray(truths.all(-1))
+
+
+def _input_error(value: np.ndarray) -> np.ndarray:
+    """What rounding an input to float32 may have changed; whole numbers stay as they are."""
+    return np.where(value == np.round(value), 0.0, FLOAT32.rounding * np.abs(value))
+
+
+class _Leak(NamedTuple):
+    """Whom the nodes selected, and who else may weigh in."""
+
+    chosen: np.ndarray
+    """[batch, receiver]"""
+    rows: tuple[np.ndarray, ...]
+    """The samples and receivers for which others may."""
+    weights: np.ndarray
+    """[row, sender], 0 for the chosen"""
+
+
+def _arrived(
+    node_part: Approximate | None, edge_parts: list[Approximate], leak: _Leak
+) -> list[Approximate]:
+    """What a head brings: of nodes [batch, sender], of edges [batch, receiver, sender]. Where
+    others than the chosen have weights, the sum of all is off by the largest difference, or by the
+    weights times the differences, whichever is less."""
+    chosen, rows, weights = leak
+    parts = [] if node_part is None else [node_part.at(chosen)]
+    for edge in edge_parts:
+        at_chosen = (np.take_along_axis(array, chosen[..., None], 2)[..., 0] for array in edge)
+        parts.append(Approximate(*at_chosen))
+    if not parts or not len(rows[0]):
+        return parts
+    candidates = [] if node_part is None else [Approximate(*(a[rows[0]] for a in node_part))]
+    candidates += [Approximate(*(array[rows] for array in edge)) for edge in edge_parts]
+    total = np.asarray(sum(part.value[rows] for part in parts))
+    difference = np.abs(sum(c.value for c in candidates) - total[:, None])
+    difference = difference + sum(c.error for c in candidates)
+    plausible = np.where(weights > 0, difference, 0.0)
+    moved = np.minimum(plausible.max(-1), (weights * plausible).sum(-1))
+    sizes = sum(np.abs(c.value) for c in candidates)
+    size = np.where(weights > 0, sizes, 0.0).max(-1) + sum(np.abs(p.value[rows]) for p in parts)
+    error = parts[0].error.copy()
+    error[rows] += moved + 2 * FLOAT32.rounding * size
+    return [Approximate(parts[0].value, error), *parts[1:]]
