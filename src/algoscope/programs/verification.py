@@ -177,8 +177,9 @@ def _compare(
 def _too_close(batch: Batch, precision: Precision) -> np.ndarray:
     """Samples with positions that the language cannot tell apart: what goes wrong there is not the
     program's fault. [batch]"""
-    gaps = np.diff(np.sort(batch.inputs["pos"], axis=1), axis=1)
-    return np.asarray((gaps < 1 / precision.resolution).any(1))
+    positions = np.sort(batch.inputs["pos"], axis=1)
+    close = positions[:, 1:] - positions[:, :-1] < 1 / precision.resolution
+    return np.asarray(close.any(1))
 
 
 def _equality(one: Account, other: Account, batch: Batch) -> _Equality:
