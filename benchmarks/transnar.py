@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from algoscope.transnar.config import TowerConfig, TransnarConfig
+from algoscope.configuration import TowerConfig, TransnarConfig
 from algoscope.transnar.cross_attention import Graph, Widths
 from algoscope.transnar.learning import Weights, compiled, start_learner
 from algoscope.transnar.pool import Bucket, Shape

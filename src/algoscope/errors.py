@@ -12,6 +12,10 @@ class Stopped(Exception):  # noqa: N818
     """A job was asked to stop; what it has done is safe on disk."""
 
 
+class ConfigError(ValueError):
+    """Lists everything that is wrong with a configuration."""
+
+
 def unknown_name(what: str, given: object, known: Iterable[str]) -> str:
     known = sorted(known)
     close = _close_names(str(given).lower(), known)

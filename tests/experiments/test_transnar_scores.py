@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from algoscope import cli, experiments, networks, tasks, training
+from algoscope.configuration import TowerConfig, TransnarConfig
 from algoscope.experiments import transnar_scores
 from algoscope.transnar import study, study_tables
-from algoscope.transnar.config import TowerConfig, TransnarConfig
 
 
 def test_experiments_are_listed_and_unknown_ones_refused(monkeypatch, capsys):

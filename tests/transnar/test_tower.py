@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from tiny_towers import TOWER
 
+from algoscope.configuration import TowerConfig
 from algoscope.networks import ConfigError
-from algoscope.transnar.config import POSITIONS, TowerConfig
+from algoscope.transnar.config import POSITIONS
 from algoscope.transnar.generation import ContextError, generate
 from algoscope.transnar.learning import loss
 from algoscope.transnar.pool import Bucket, graph_of, padded_length

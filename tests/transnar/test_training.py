@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+import pathlib
 import sys
 
 import jax
@@ -127,9 +128,12 @@ def test_an_empty_pool_is_refused():
 
 
 def test_options_that_are_not_given_are_those_of_the_configuration():
-    assert TrainTower(("bfs",))._config() == transnar.TransnarConfig(("bfs",))
-    given = TrainTower(("bfs",), steps=7, width=32, positions_in_order=True)._config()
-    assert (given.steps, given.tower.width, given.tower.random_positions) == (7, 32, False)
+    assert TrainTower(tasks=("bfs",))._config() == transnar.TransnarConfig(("bfs",))
+    tower = transnar.TowerConfig(width=32, random_positions=False)
+    command = TrainTower(tasks=("bfs",), steps=7, tower=tower)
+    assert command._config() == transnar.TransnarConfig(("bfs",), steps=7, tower=tower)
+    reading = dataclasses.replace(command, reasoner=pathlib.Path("run"))._config()
+    assert reading.tower == dataclasses.replace(tower, reads="final")
 
 
 def test_base_and_hybrid_learn_from_the_same_problems_in_the_same_order(pool):

@@ -1,6 +1,6 @@
 """Configurations of towers that take a second once they are compiled."""
 
-from algoscope.transnar.config import TowerConfig, TransnarConfig
+from algoscope.configuration import TowerConfig, TransnarConfig
 
 TOWER = TowerConfig(width=16, layers=2, heads=2, context=128, reads="final")
 CONFIG = TransnarConfig(

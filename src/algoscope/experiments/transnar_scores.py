@@ -36,7 +36,7 @@ _EXPECTED_GAIN = {"smoke": 0.0, "full": 0.10}
 
 def study_of(preset: str) -> "Study":
     from algoscope import networks, tasks, training
-    from algoscope.transnar.config import TowerConfig, TransnarConfig
+    from algoscope.configuration import TowerConfig, TransnarConfig
     from algoscope.transnar.study import CONTROLS, Study
 
     if preset == "smoke":

@@ -3,6 +3,8 @@
 import dataclasses
 from typing import Literal
 
+from algoscope.errors import ConfigError as ConfigError
+
 
 @dataclasses.dataclass(frozen=True)
 class NetworkConfig:
@@ -53,10 +55,6 @@ class NetworkConfig:
     simple_decoders: bool = False
     """Whether pointer decoders do without edge features. The paper names this option
     (simplify_decoders) and does not define it."""
-
-
-class ConfigError(ValueError):
-    """Lists everything that is wrong with a configuration."""
 
 
 def check_choices(config: NetworkConfig) -> list[str]:

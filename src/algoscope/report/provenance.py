@@ -1,11 +1,13 @@
 """How a run was made: where, with what, for how long, and by which commands."""
 
+import dataclasses
 import datetime
 import json
 import shlex
 from typing import Any
 
 from algoscope import training
+from algoscope.configuration import TrainingOptions
 from algoscope.markup import element, escape
 from algoscope.networks import NetworkConfig
 from algoscope.report.findings import Findings
@@ -63,15 +65,12 @@ def commands(run: Run, found: Findings) -> list[str]:
 def training_command(run: Run) -> str:
     """The options that differ from the defaults."""
     given = training.config_of(run)
-    usual = training.TrainingConfig(tasks=given.tasks)
     recipe = Recipe()
-    options: dict[str, Any] = {}
-    for name in (
-        "seeds", "first_seed", "steps", "learning_rate", "teacher_forcing", "regularisation",
-        "freeze", "evaluate_every", "data_seed", "time_buckets",
-    ):  # fmt: skip
-        if getattr(given, name) != getattr(usual, name):
-            options[name] = getattr(given, name)
+    options: dict[str, Any] = {
+        field.name: getattr(given, field.name)
+        for field in dataclasses.fields(TrainingOptions)
+        if field.name != "tasks" and getattr(given, field.name) != field.default
+    }
     if given.recipe.sizes != recipe.sizes:
         options["sizes"] = given.recipe.sizes
     if given.recipe.count != recipe.count:

@@ -2,12 +2,12 @@
 Mind The Gap's Table 8 (dm-clrs's own, with GATv2 and a learning rate of 1e-4)."""
 
 import dataclasses
-import math
 from typing import Any, Literal
 
 from algoscope import serialise, tasks
-from algoscope.errors import unknown_name
-from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
+from algoscope.configuration import TrainingOptions, integer_faults, number_faults
+from algoscope.errors import ConfigError, unknown_name
+from algoscope.networks.config import NetworkConfig, check_choices
 from algoscope.networks.processors import check_processor
 from algoscope.tasks import Recipe, Task
 
@@ -16,43 +16,13 @@ _RECIPE, _NETWORK = Recipe(), NetworkConfig()
 
 
 @dataclasses.dataclass(frozen=True)
-class TrainingConfig:
-    tasks: tuple[str, ...]
-    """What to learn, names or Tasks (which are registered and kept by their names); several tasks
-    share one processor, and each step trains each of them."""
-    seeds: int = 1
-    """Number of networks, with the seeds first_seed, first_seed + 1, …"""
-    first_seed: int = 0
-    steps: int = 10_000
-    """Batches that each network learns from, per task."""
-    learning_rate: float = 1e-4
-    clip: float = 1.0
-    """Largest global norm of a gradient; 0 for no limit."""
-    teacher_forcing: float = 0.0
-    """Probability that a sample's hints at a step are the true ones."""
-    regularisation: float = 0.0
-    """Weight of the sum of all squared parameters in the loss. (The paper names 1e-3 and 1e-4 and
-    does not say of what.)"""
-    freeze: tuple[str, ...] = ()
-    """Beginnings of the names of weights that stay as they are, such as "processor" or
-    "encoders.A"."""
-    evaluate_every: int = 50
-    """Steps from one validation to the next; the first comes after the first step, as in
-    dm-clrs."""
-    data_seed: int = 1
-    """Seed of the problems, the same for all networks; each sees them in an order of its own."""
-    pool_steps: int = 500
-    """Steps after which the pool of problems is drawn anew. Up to then, no network sees a problem
-    twice."""
-    time_buckets: int = 2
-    """Number of lengths of time to which batches of a size are padded: more of them save work where
-    traces differ in length, and cost time to compile. Short runs have one."""
-    scored_on: tuple[str, ...] = ("test", "fresh", "seen")
-    """The sets on which the finished networks are scored, see `evaluation`; each has to be compiled
-    for each task."""
+class TrainingConfig(TrainingOptions):
+    """A training of graph networks."""
+
     recipe: Recipe = _RECIPE
     """Sizes and number of the problems in a batch, and how they are drawn."""
     network: NetworkConfig = _NETWORK
+    """The networks' form."""
 
     def __post_init__(self):
         names = (tasks.register(t).name if isinstance(t, Task) else t for t in self.tasks)
@@ -117,24 +87,10 @@ def _check_tasks(config: TrainingConfig) -> list[str]:
 
 
 def _check_numbers(config: TrainingConfig) -> list[str]:
-    faults = []
-    least = {
-        "seeds": 1,
-        "first_seed": 0,
-        "steps": 1,
-        "evaluate_every": 1,
-        "data_seed": 0,
-        "pool_steps": 1,
-        "time_buckets": 1,
-    }
-    for name, smallest in least.items():
-        value = getattr(config, name)
-        if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
-            faults.append(f"{name}: got {value!r}, needed an integer of at least {smallest}")
-    for name in ("learning_rate", "clip", "regularisation"):
-        value = getattr(config, name)
-        if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-            faults.append(f"{name}: got {value!r}, needed a finite number of at least 0")
+    counts = ("seeds", "steps", "evaluate_every", "pool_steps", "time_buckets")
+    faults = integer_faults(config, counts)
+    faults += integer_faults(config, ("first_seed", "data_seed"), least=0)
+    faults += number_faults(config, ("learning_rate", "clip", "regularisation"))
     if not 0 <= config.teacher_forcing <= 1:
         faults.append(
             f"teacher_forcing: got {config.teacher_forcing!r}, needed a probability from 0 to 1"
@@ -167,14 +123,14 @@ def _check_sizes(config: TrainingConfig) -> list[str]:
     return faults
 
 
-def config_from_json(given: dict) -> TrainingConfig:
+def config_from_json(fields: dict) -> TrainingConfig:
     """The configuration that `as_json` gave."""
-    return from_json(TrainingConfig, given, "config")
+    return from_json(TrainingConfig, fields)
 
 
-def from_json(kind: type, given: dict, where: str) -> Any:
+def from_json(kind: type, fields: dict) -> Any:
     """The configuration whose `dataclasses.asdict` went through JSON."""
     try:
-        return serialise.from_json(kind, given, where=where)
+        return serialise.from_json(kind, fields, where="config")
     except serialise.FormatError as error:
         raise ConfigError(str(error)) from None

@@ -12,9 +12,10 @@ transnar.ask(trained, "bfs:\\ns: 0, A: [[1 1], [1 1]]\\npi:\\n").text
 
 from collections.abc import Sequence
 
+from algoscope.configuration import TowerConfig, TransnarConfig
 from algoscope.transnar import scores
 from algoscope.transnar.ask import Answer, ask
-from algoscope.transnar.config import PAPER, TowerConfig, TransnarConfig
+from algoscope.transnar.config import PAPER
 from algoscope.transnar.generation import ContextError, generate
 from algoscope.transnar.loop import Progress, Trained, load, resume, train, view_of
 from algoscope.transnar.reasoner import of_run as reasoner_of

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from algoscope.transnar.config import TowerConfig
+from algoscope.configuration import TowerConfig
 
 _NUMBER_WIDTH = 32
 _SHORTEST, _LONGEST = 2.5, 200.0

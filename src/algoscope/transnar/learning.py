@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from algoscope.configuration import TransnarConfig
 from algoscope.networks.weights import leaf_name
 from algoscope.training.compile_cache import program_for
 from algoscope.training.model import Model
-from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.cross_attention import Graph
 from algoscope.transnar.pool import Bucket, Shape, take
 from algoscope.transnar.reasoner import states_in

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from algoscope.configuration import TransnarConfig
 from algoscope.errors import unknown_name
 from algoscope.files import read_arrays, write_arrays
 from algoscope.networks import ConfigError
@@ -29,7 +30,7 @@ from algoscope.training import Stopped
 from algoscope.training.model import Model
 from algoscope.training.progress import asked_to_stop
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.config import TransnarConfig, check, config_from_json
+from algoscope.transnar.config import check, config_from_json
 from algoscope.transnar.learning import Learner, Weights, compiled, start_learner
 from algoscope.transnar.pool import (
     Bucket,

@@ -15,8 +15,8 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from algoscope import tasks
+from algoscope.configuration import TransnarConfig
 from algoscope.training.model import Model
-from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.cross_attention import Graph
 from algoscope.transnar.reasoner import (
     WHOLE,

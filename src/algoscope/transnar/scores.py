@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from algoscope.configuration import TransnarConfig
 from algoscope.tasks import text
 from algoscope.training.model import Model
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.cross_attention import Graph
 from algoscope.transnar.generation import generate
 from algoscope.transnar.pool import joint_graph

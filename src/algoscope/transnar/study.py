@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import jax
 
 from algoscope import runs
+from algoscope.configuration import TransnarConfig
 from algoscope.files import write_bytes
 from algoscope.runs.environment import environment
 from algoscope.tasks import Kind, Stage
@@ -33,7 +34,6 @@ from algoscope.training.model import Model, start_model
 from algoscope.transnar import loop, mechanism
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.background import Coming, Say, coming
-from algoscope.transnar.config import TransnarConfig
 from algoscope.transnar.pool import training_orders
 from algoscope.transnar.reasoner import Thought, View
 from algoscope.transnar.scores import (

@@ -22,9 +22,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from algoscope.networks.config import ConfigError
+from algoscope.configuration import TowerConfig
+from algoscope.errors import ConfigError
 from algoscope.training.compile_cache import OPTIONS
-from algoscope.transnar.config import POSITIONS, TowerConfig, check_tower
+from algoscope.transnar.config import POSITIONS, check_tower
 from algoscope.transnar.cross_attention import Graph, Reader, Widths, again, memory_of, read
 from algoscope.transnar.tokenizer import tokenizer
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from algoscope.configuration import TrainingOptions, shared_fields
 from algoscope.verbs.output import Answer, Output, Verb, named_values
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ Tracker = Literal["tensorboard", "wandb", "mlflow"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Train(Verb):
+class Train(TrainingOptions, Verb):
     """Train networks on one task, or several that share a processor, into a run folder.
 
     The defaults are those of Mind The Gap's Table 8.
@@ -31,30 +32,12 @@ class Train(Verb):
     """The tasks, as `algoscope tasks` lists them."""
     out: pathlib.Path | None = None
     """The run folder; runs/TASK-NUMBER if not given."""
-    seeds: int = 1
-    """Number of networks."""
-    first_seed: int = 0
-    """Seed of the first network; the others count up from it."""
-    steps: int = 10_000
-    """Training steps."""
-    sizes: tuple[int, ...] = (4, 7, 11, 13, 16)
-    """Sizes of the problems, in turn."""
-    batch: int = 32
-    """Problems in a batch."""
-    learning_rate: float = 1e-4
-    """Learning rate of Adam."""
+    sizes: tuple[int, ...] | None = None
+    """Sizes of the problems, in turn; 4 7 11 13 16 if not given."""
+    batch: int | None = None
+    """Problems in a batch; 32 if not given."""
     hint_mode: str = "encoded_decoded"
     """encoded_decoded, decoded_only or none."""
-    teacher_forcing: float = 0.0
-    """Probability that hints are the true ones."""
-    regularisation: float = 0.0
-    """Weight of the sum of squared parameters in the loss."""
-    freeze: tuple[str, ...] = ()
-    """Weights that stay as they are, such as processor or encoders.A."""
-    evaluate_every: int = 50
-    """Steps between validations."""
-    data_seed: int = 1
-    """Seed of the problems."""
     network: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE")] = ()
     """Options of the network, such as width=4 or processor="mpnn"."""
     start: pathlib.Path | None = None
@@ -67,8 +50,6 @@ class Train(Verb):
     """Networks side by side on each device; as many as fit, if not given."""
     checkpoint_seconds: float = 60.0
     """How much work may be lost when the run is killed."""
-    time_buckets: int = 2
-    """Lengths of time to which batches are padded."""
     track: tuple[Tracker, ...] = ()
     """Also write the metrics for these trackers, into the run folder and offline."""
 
@@ -124,19 +105,10 @@ class Train(Verb):
             network = dataclasses.replace(start.config, **options)
         else:
             network = networks.NetworkConfig(**(training.hint_options(self.hint_mode) | options))
+        problems = {"sizes": self.sizes, "count": self.batch}
         config = training.TrainingConfig(
-            tasks=self.tasks,
-            seeds=self.seeds,
-            first_seed=self.first_seed,
-            steps=self.steps,
-            learning_rate=self.learning_rate,
-            teacher_forcing=self.teacher_forcing,
-            regularisation=self.regularisation,
-            freeze=self.freeze,
-            evaluate_every=self.evaluate_every,
-            data_seed=self.data_seed,
-            time_buckets=self.time_buckets,
-            recipe=tasks.Recipe(sizes=self.sizes, count=self.batch),
+            **shared_fields(TrainingOptions, self),
+            recipe=tasks.Recipe(**{n: value for n, value in problems.items() if value is not None}),
             network=network,
         )
         return config, start

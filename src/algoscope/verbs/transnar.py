@@ -2,63 +2,32 @@
 
 import dataclasses
 import pathlib
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from algoscope.configuration import TowerConfig, TransnarConfig, shared_fields
 from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb
 
 if TYPE_CHECKING:
-    from algoscope.transnar import TransnarConfig
     from algoscope.transnar.loop import Progress
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainTower(Verb):
-    """Train a base Transformer, or a hybrid that reads a reasoner, on CLRS-Text.
-
-    Sizes, counts and rates that are not given are those of `transnar.TransnarConfig`.
-    """
+class TrainTower(TransnarConfig, Verb):
+    """Train a base Transformer, or a hybrid that reads a reasoner, on CLRS-Text."""
 
     tasks: tyro.conf.Positional[tuple[str, ...]] = ()
     """The tasks, as `algoscope tasks` lists them."""
+    tower: tyro.conf.OmitArgPrefixes[TowerConfig] = dataclasses.field(default_factory=TowerConfig)
+    """The Transformer; with a reasoner, it reads final states if nothing else is said."""
     out: pathlib.Path | None = None
     """The run folder."""
     reasoner: pathlib.Path | None = None
     """A run of `algoscope train` on the same tasks; without it, the tower reads nothing."""
     reasoner_seed: int | None = None
     """Which seed of that run; its first if not given."""
-    reads: Literal["final", "stepwise"] = "final"
-    """The reasoner's final states, or one more of its steps in each layer."""
-    untrained_reasoner: bool = False
-    """Give the reasoner random weights: a control."""
-    trains_reasoner: tuple[str, ...] = ()
-    """Weights of the reasoner that learn too, such as processor; all others are frozen."""
-    positions_in_order: bool = False
-    """Positions 0, 1, 2, … instead of random ones."""
-    hidden_states_alone: bool = False
-    """Read no encoded inputs: a control."""
-    sizes: tuple[int, ...] | None = None
-    """Sizes of the problems."""
-    samples: int | None = None
-    """Problems of each task and size."""
-    steps: int | None = None
-    """Training steps."""
-    batch: int | None = None
-    """Problems in a batch."""
-    learning_rate: float | None = None
-    """The highest."""
-    width: int | None = None
-    """Width of the tower."""
-    layers: int | None = None
-    """Layers of the tower."""
-    heads: int | None = None
-    """Attention heads of each layer."""
-    context: int | None = None
-    """Most tokens of prompt and answer."""
-    seed: int | None = None
-    """Of weights, order and positions."""
     resume: pathlib.Path | None = None
     """Go on with this run, which was stopped; no other option applies."""
     force: bool = False
@@ -90,26 +59,11 @@ class TrainTower(Verb):
         summary = f"{results['parameters']:,} weights, loss {results['loss']:.4f}"
         return Answer({"run": run.path, **results}, (f"{summary}; run folder: {run.path}",))
 
-    def _config(self) -> "TransnarConfig":
-        from algoscope.transnar import TowerConfig, TransnarConfig
-
-        tower = TowerConfig(
-            **self._given("width", "layers", "heads", "context"),
-            random_positions=not self.positions_in_order,
-            reads="nothing" if self.reasoner is None else self.reads,
-        )
-        return TransnarConfig(
-            self.tasks,
-            **self._given("sizes", "samples", "steps", "batch", "learning_rate", "seed"),
-            reasoner_trained=not self.untrained_reasoner,
-            reads_inputs=not self.hidden_states_alone,
-            trains_reasoner=self.trains_reasoner,
-            tower=tower,
-        )
-
-    def _given(self, *names: str) -> dict[str, Any]:
-        options = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in options.items() if value is not None}
+    def _config(self) -> TransnarConfig:
+        config = TransnarConfig(**shared_fields(TransnarConfig, self))
+        if self.reasoner is None or self.tower.reads != "nothing":
+            return config
+        return dataclasses.replace(config, tower=dataclasses.replace(self.tower, reads="final"))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
