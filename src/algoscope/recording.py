@@ -21,7 +21,7 @@ _MOST_MAPS = 8
 jax.tree_util.register_dataclass(
     Batch,
     data_fields=["inputs", "hints", "outputs", "lengths"],
-    meta_fields=["task", "features"],
+    meta_fields=["task", "features", "labels"],
 )
 
 

@@ -76,7 +76,7 @@ def test_a_node_reads_the_nearest_visited_neighbour_and_else_itself():
     lengths = np.zeros((NODES, NODES))
     for i, j, length in [(0, 1, 0.9), (0, 2, 0.2), (1, 2, 0.3), (2, 3, 0.5), (4, 5, 0.1)]:
         lengths[i, j] = lengths[j, i] = length
-    batch = tasks.run("bellman_ford", lengths, source=0).as_batch()
+    batch = tasks.run("bellman_ford", lengths, source=0)
     recorded = networks.run(printed("bellman_ford", NODES).network, batch)
     read = np.argmax(recorded.attention[0, :, 0], -1)
     assert read[0].tolist() == [0, 0, 0, 3, 4, 5]
@@ -88,7 +88,7 @@ def test_a_node_reads_the_nearest_visited_neighbour_and_else_itself():
 
 def test_visit_counts_down_along_the_tree_of_bfs():
     path = np.eye(NODES, k=1) + np.eye(NODES, k=-1)
-    batch = tasks.run("bfs", path, source=0).as_batch()
+    batch = tasks.run("bfs", path, source=0)
     recorded = networks.run(printed("bfs", NODES).network, batch)
     assert recorded.hidden[0, 3, :, 1].tolist() == [4, 4, 3, 2, 1, 0]
     assert recorded.outputs["pi"][0].tolist() == [0, 0, 1, 2, 3, 4]
@@ -115,7 +115,7 @@ def test_a_loop_is_added_to_the_distance_of_whoever_reads_itself():
     lengths = np.zeros((NODES, NODES))
     lengths[0, 1] = lengths[1, 0] = 0.5
     lengths[3, 3] = 0.25
-    batch = tasks.run("bellman_ford", lengths, source=0).as_batch()
+    batch = tasks.run("bellman_ford", lengths, source=0)
     network, certificate = printed("bellman_ford", NODES)
     assert certificate.broken == (LOOP,)
     recorded = networks.run(network, batch)
@@ -135,7 +135,7 @@ def test_the_certificate_knows_how_far_a_node_may_be():
     for length, reached in [(0.7, 1.0), (0.8, 0.0)]:
         lengths = np.zeros((NODES, NODES))
         lengths[0, 1] = lengths[1, 0] = length
-        batch = tasks.run("bellman_ford", lengths, source=0).as_batch()
+        batch = tasks.run("bellman_ford", lengths, source=0)
         assert networks.run(network, batch).hints["msk"][0, 0, 1] == reached
 
 

@@ -384,7 +384,7 @@ SEQUENCES = {
         "activity_selector",
         None,
         {"s": [1, 5], "f": [2]},
-        "f: got 1 values, needed 2, as s has",
+        "f: got 1 values, needed 2, one for each node",
     ),
     "half a deadline": (
         "task_scheduling",

@@ -36,7 +36,7 @@ def inputs_of(name: str, sample: Sample) -> dict:
 def test_a_sampled_problem_given_by_a_user_has_the_same_trace(name):
     batch = tasks.sample(name, max(8, tasks.get(name).smallest), 3, 4)
     for sample in samples_of(batch):
-        trace = tasks.run(name, **inputs_of(name, sample))
+        [trace] = samples_of(tasks.run(name, **inputs_of(name, sample)))
         for ours, theirs in zip((trace.inputs, trace.hints, trace.outputs), sample, strict=True):
             assert ours.keys() == theirs.keys()
             for key, value in theirs.items():
@@ -88,16 +88,16 @@ def test_every_form_of_a_graph_keeps_the_direction_of_its_edges():
     edges = np.array(np.nonzero(A))
     graph = nx.from_numpy_array(A, create_using=nx.DiGraph)
     for form in (graph, A, A.astype(bool), scipy.sparse.csc_array(A), edges, tuple(edges)):
-        assert np.array_equal(tasks.run("dfs", form).inputs["A"], A)
+        assert np.array_equal(tasks.run("dfs", form).inputs["A"][0], A)
 
 
 def test_a_two_by_two_array_is_a_matrix_and_a_tuple_of_two_an_edge_index():
     matrix, edges = [[0, 1], [1, 0]], ([0, 1], [1, 0])
     assert len(tasks.run("dfs", matrix).labels) == len(tasks.run("dfs", edges).labels) == 2
     loops = [[0, 1], [0, 1]]
-    assert np.array_equal(tasks.run("dfs", loops).inputs["A"], loops)
-    assert np.array_equal(tasks.run("dfs", edge_index=loops).inputs["A"], np.eye(2))
-    assert np.array_equal(tasks.run("dfs", tuple(loops)).inputs["A"], np.eye(2))
+    assert np.array_equal(tasks.run("dfs", loops).inputs["A"][0], loops)
+    assert np.array_equal(tasks.run("dfs", edge_index=loops).inputs["A"][0], np.eye(2))
+    assert np.array_equal(tasks.run("dfs", tuple(loops)).inputs["A"][0], np.eye(2))
 
 
 def test_isolated_nodes_count():
@@ -141,14 +141,23 @@ def test_a_trace_prints_as_a_table_of_labels():
     ]
 
 
-def test_a_trace_is_a_batch_of_one():
-    trace = tasks.run("insertion_sort", [3, 1, 2])
-    batch = trace.as_batch()
+def test_a_problem_of_ones_own_is_a_batch_of_one():
+    batch = tasks.run("insertion_sort", [3, 1, 2])
     assert len(batch) == 1
-    assert batch.lengths.tolist() == [len(trace)] == [3]
-    assert np.array_equal(batch.hints["pred_h"][0], trace.hints["pred_h"])
+    assert batch.lengths.tolist() == [batch.time] == [3]
     assert np.array_equal(batch.inputs["key"], [[3, 1, 2]])
-    assert repr(trace) == "Trace(insertion_sort, 3 nodes, 3 steps)"
+    assert tasks.text.write(batch).answer == "[1.0 2.0 3.0]\n\n"
+
+
+def test_a_notebook_shows_the_steps_of_a_trace_in_labels():
+    html = tasks.run("bfs", nx.path_graph(["x", "<why>", "z"]), source="x")._repr_html_()
+    assert html.count("<tr>") == 1 + 3, "a heading and three steps"
+    assert "<td>{x &lt;why&gt; z}</td>" in html
+
+
+def test_labels_stay_with_the_samples_that_are_taken():
+    batch = tasks.run("bfs", nx.path_graph(["x", "y"]), source="x")
+    assert batch.take(np.array([0, 0])).named("pi", sample=1) == {"x": "x", "y": "x"}
 
 
 def test_weights_do_not_matter_where_the_task_has_none():
@@ -156,7 +165,7 @@ def test_weights_do_not_matter_where_the_task_has_none():
     graph["Basel"]["Olten"]["weight"] = 0
     plain = nx.to_numpy_array(graph, weight=None)
     for form, source in ((graph, "Bern"), (plain * -2.5, 2)):
-        assert np.array_equal(tasks.run("bfs", form, source=source).inputs["A"], plain)
+        assert np.array_equal(tasks.run("bfs", form, source=source).inputs["A"][0], plain)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 9))
@@ -170,11 +179,11 @@ def test_bellman_ford_and_floyd_warshall_take_negative_weights_without_negative_
     graph = nx.from_numpy_array(A, create_using=nx.DiGraph)
     source = int(random.randint(size))
     lengths = dict(nx.all_pairs_bellman_ford_path_length(graph))
-    trace = tasks.run("bellman_ford", graph, source=source)
+    [trace] = samples_of(tasks.run("bellman_ford", graph, source=source))
     reached = trace.hints["msk"][-1].astype(bool)
     assert set(np.flatnonzero(reached)) == set(lengths[source])
     assert all(trace.hints["d"][-1, v] == d for v, d in lengths[source].items())
-    pairs = tasks.run("floyd_warshall", graph)
+    [pairs] = samples_of(tasks.run("floyd_warshall", graph))
     between = {(i, j) for i in graph for j in graph if pairs.hints["msk"][-1, i, j]}
     assert between <= {(i, j) for i in lengths for j in lengths[i]}
     for i, j in np.argwhere(pairs.outputs["Pi"] != np.arange(size)[:, None]):
@@ -185,7 +194,7 @@ def test_bellman_ford_and_floyd_warshall_take_negative_weights_without_negative_
 def test_bellman_ford_goes_on_through_a_node_at_distance_zero():
     trace = tasks.run("bellman_ford", ([0, 1, 2], [1, 2, 3]), edge_weight=[1, -1, 5], source=0)
     assert trace.answer["pi"] == {0: 0, 1: 0, 2: 1, 3: 2}
-    assert trace.hints["d"][-1].tolist() == [0, 1, 0, 5]
+    assert trace.hints["d"][0, -1].tolist() == [0, 1, 0, 5]
 
 
 @pytest.mark.parametrize("name", ["insertion_sort", "bubble_sort", "heapsort", "quicksort"])
@@ -237,7 +246,7 @@ def longest_common(first: str, second: str) -> int:
 @given(st.text("acgt", min_size=1, max_size=5), st.text("acgt", min_size=1, max_size=5))
 def test_the_longest_common_subsequence_is_as_long_as_it_can_be(first, second):
     trace = tasks.run("lcs_length", (first, second))
-    lengths = trace.hints["c"][-1][: len(first), len(first) :]
+    lengths = trace.hints["c"][0, -1][: len(first), len(first) :]
     assert lengths[-1, -1] == longest_common(first, second)
 
 
@@ -250,10 +259,10 @@ def test_characters_are_coded_by_their_place_in_the_alphabet():
         {"haystack": np.array(codes[0]), "needle": np.array(codes[1])},
     ):
         trace = tasks.run("kmp_matcher", **given_)
-        assert trace.inputs["key"].argmax(axis=1).tolist() == [0, 3, 0, 3]
-        assert trace.inputs["string"].tolist() == [0, 0, 0, 1]
-    found = tasks.run("kmp_matcher", "xyzx", needle="zx").inputs["key"].argmax(axis=1)
-    assert found.tolist() == [0, 1, 2, 0, 2, 0]
+        assert trace.inputs["key"].argmax(axis=-1).tolist() == [[0, 3, 0, 3]]
+        assert trace.inputs["string"].tolist() == [[0, 0, 0, 1]]
+    codes = tasks.run("kmp_matcher", "xyzx", needle="zx").inputs["key"].argmax(axis=-1)
+    assert codes.tolist() == [[0, 1, 2, 0, 2, 0]]
 
 
 def test_points_may_be_pairs_or_coordinates_or_two_segments():
@@ -280,7 +289,7 @@ def test_examples_of_the_textbook():
     tree = tasks.run(
         "optimal_bst", p=[0.15, 0.1, 0.05, 0.1, 0.2], q=[0.05, 0.1, 0.05, 0.05, 0.05, 0.1]
     )
-    assert tree.hints["e"][-1, 0, 5] == pytest.approx(2.75)
+    assert tree.hints["e"][0, -1, 0, 5] == pytest.approx(2.75)
     assert tree.answer["root"][0, 5] == 1
     starts, finishes = [1, 3, 0, 5, 3, 5, 6, 8, 8, 2, 12], [4, 5, 6, 7, 9, 9, 10, 11, 12, 14, 16]
     assert tasks.run("activity_selector", s=starts, f=finishes).answer["selected"] == {0, 3, 7, 10}

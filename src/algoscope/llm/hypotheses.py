@@ -64,8 +64,8 @@ def from_program(name: str) -> Hypothesis:
         if item.directed:
             raise ValueError("item: got one-way doors, needed directed=False for a graph program")
         problem = _run("bfs", item.adjacency(), item.source, _order(item))
-        shown = np.asarray(interpret(programs.get(name), problem.as_batch()).hints["reach_h"])[0]
-        reached = np.concatenate([problem.hints["reach_h"][:1], shown]).astype(bool)
+        shown = np.asarray(interpret(programs.get(name), problem).hints["reach_h"])[0]
+        reached = np.concatenate([problem.hints["reach_h"][0, :1], shown]).astype(bool)
         return _back(_changes(reached), _order(item))
 
     def answer(item: Item) -> bool:
@@ -89,7 +89,7 @@ def _order(item: Item, last_first: bool = False) -> np.ndarray:
     return np.array([item.source, *rest])
 
 
-def _run(task: str, A: np.ndarray, source: int, order: np.ndarray) -> tasks.Trace:
+def _run(task: str, A: np.ndarray, source: int, order: np.ndarray) -> tasks.Batch:
     """The task's reference algorithm, nodes renumbered by `order` so that ties fall that way."""
     renumbered = A[np.ix_(order, order)].astype(float)
     given = {} if task == "dfs" else {"source": int(np.flatnonzero(order == source)[0])}
@@ -110,7 +110,7 @@ def _changes(reached: np.ndarray) -> np.ndarray:
 
 
 def _levels(A: np.ndarray, source: int, order: np.ndarray) -> Steps:
-    reached = _run("bfs", A, source, order).hints["reach_h"].astype(bool)
+    reached = _run("bfs", A, source, order).hints["reach_h"][0].astype(bool)
     return _back(_changes(reached), order)
 
 
@@ -140,7 +140,7 @@ def _dfs(item: Item, last_first: bool = False) -> Steps:
     """Discovery order from the source, a node a step."""
     order = _order(item, last_first)
     trace = _run("dfs", item.adjacency(), item.source, order)
-    discovered = np.argmax(trace.hints["color"], -1) > 0
+    discovered = np.argmax(trace.hints["color"][0], -1) > 0
     reach = mazes.distances(item.adjacency(), item.source)[order] > 0
     new = _changes(discovered)[:, reach]
     steps = np.zeros((len(new), item.nodes), bool)
@@ -152,7 +152,7 @@ def _dijkstra(item: Item) -> Steps:
     """The order in which nodes are settled when every edge has length 1, a node a step."""
     order = _order(item)
     trace = _run("dijkstra", item.adjacency(), item.source, order)
-    settled = _changes(trace.hints["mark"].astype(bool))
+    settled = _changes(trace.hints["mark"][0].astype(bool))
     settled[:, 0] = False
     return _back(settled[settled.any(1)], order)
 

@@ -22,7 +22,7 @@ from algoscope.tasks import export, text
 from algoscope.tasks.batch import Batch
 from algoscope.tasks.definition import define
 from algoscope.tasks.features import Feature, Kind, Location, Stage
-from algoscope.tasks.given_problems import Trace, run
+from algoscope.tasks.given_problems import run
 from algoscope.tasks.registry import get, names, register, seed_word
 from algoscope.tasks.sampling import sample_task
 from algoscope.tasks.streams import Recipe, stream
@@ -36,7 +36,6 @@ __all__ = [
     "Recipe",
     "Stage",
     "Task",
-    "Trace",
     "define",
     "export",
     "get",

@@ -1,11 +1,15 @@
 """Batch: problems of one task and size, with what the reference algorithm did on each."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
+from algoscope import markup
+from algoscope.errors import unknown_name
+from algoscope.table import Table
+from algoscope.tasks import display
 from algoscope.tasks.features import Feature, Stage
 from algoscope.tasks.task import Task
 
@@ -29,6 +33,8 @@ class Batch:
     """The number of steps of each sample: int64 [batch]."""
     features: tuple[Feature, ...] = ()
     """What the arrays are: the task's features, unless `transforms` changed them."""
+    labels: Sequence[Hashable] = ()
+    """The user's name of each node, in every sample; the numbers 0, 1, … where there are none."""
 
     def __post_init__(self):
         if not self.features:
@@ -66,10 +72,11 @@ class Batch:
 
     def take(self, samples: Any) -> "Batch":
         """The samples of a slice, of indices or of a mask; time stays as it is."""
-        return self._with_stages(
+        taken = self._with_stages(
             lambda stage: {name: array[samples] for name, array in self.values(stage).items()},
             self.lengths[samples],
         )
+        return dataclasses.replace(taken, labels=self.labels)
 
     def padded(self, time: int) -> "Batch":
         """The same with room for so many steps of time."""
@@ -104,6 +111,53 @@ class Batch:
     def _with_stages(self, arrays: Any, lengths: Array) -> "Batch":
         inputs, hints, outputs = (arrays(stage) for stage in Stage)
         return Batch(self.task, inputs, hints, outputs, lengths, self.features)
+
+    def named(self, name: str, sample: int = 0) -> Any:
+        """A feature of one sample by the labels of its nodes, see `display.named`; a hint's values
+        are a list, one a step."""
+        features = {feature.name: feature for feature in self.features}
+        if name not in features:
+            raise ValueError(unknown_name(f"feature of {self.task.name}", name, features))
+        value = np.asarray(self.values(features[name].stage)[name][sample])
+        if features[name].stage is not Stage.HINT:
+            return display.named(features[name], value, self._labels)
+        steps = value[: self.lengths[sample]]
+        return [display.named(features[name], step, self._labels) for step in steps]
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """Each output of the first sample, by the labels of its nodes."""
+        return {feature.name: self.named(feature.name) for feature in self.at(Stage.OUTPUT)}
+
+    def table(self, sample: int = 0) -> Table:
+        """The trace of one sample, a row a step and a column a hint; its outputs in the title."""
+        hints = self.at(Stage.HINT)
+        rows = [
+            [str(step), *(self._cell(f, self.hints[f.name][sample, step]) for f in hints)]
+            for step in range(int(self.lengths[sample]))
+        ]
+        answer = ", ".join(
+            f"{f.name} = {self._cell(f, self.outputs[f.name][sample])}"
+            for f in self.at(Stage.OUTPUT)
+        )
+        more = f" (sample {sample} of {len(self)})" if len(self) > 1 else ""
+        title = f"{self.task.name}: {answer}{more}"
+        return Table(title, ["step", *(feature.name for feature in hints)], rows)
+
+    @property
+    def _labels(self) -> Sequence[Hashable]:
+        return self.labels or range(self.nodes)
+
+    def _cell(self, feature: Feature, value: Array) -> str:
+        return display.cell(feature, np.asarray(value), self._labels)
+
+    def __str__(self) -> str:
+        """The trace of the first sample, step by step."""
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same."""
+        return markup.table(self.table())
 
     def __repr__(self) -> str:
         shapes = ", ".join(

@@ -120,6 +120,7 @@ def _over_trace(task: Task) -> Callable:
             check(Stage.HINT)
             compilation.record(trace)
 
+        check(Stage.INPUT)
         recorded = trace[-1]
         before = int(recorded[0])
         algorithm(record, *(registers[name] for name in parameters))

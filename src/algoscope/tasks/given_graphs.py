@@ -157,6 +157,17 @@ def _from_edge_index(edge_index: np.ndarray, edge_weight: Any, num_nodes: Any) -
     return _Edges(edge_index[0], edge_index[1], weights, list(range(num_nodes)))
 
 
+def read_matrix(name: str, value: Any, nodes: int) -> np.ndarray:
+    """A number for each pair of nodes: float64 [nodes, nodes]."""
+    matrix = _array(name, value)
+    if matrix.shape != (nodes, nodes) or matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name}: got {list(matrix.shape)} of {matrix.dtype}, "
+            f"needed a number for each pair of the {nodes} nodes"
+        )
+    return matrix.astype(float)
+
+
 def _array(name: str, value: Any) -> np.ndarray:
     try:
         return np.asarray(value)

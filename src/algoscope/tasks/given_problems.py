@@ -11,101 +11,25 @@
 
 What a graph may be is in `given_graphs`. All other problems are given by the names of the features
 that define them (`Task.problem`), strings and points as above; the first, or a dictionary of all,
-may come without a name.
+may come without a name. Masks may be given as sets of nodes:
+
+    tasks.run(way_out, graph, exits={"north", "south"})
 """
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from algoscope.errors import short, unknown_name
-from algoscope.table import Table
 from algoscope.tasks import given_graphs, given_sequences, needs
 from algoscope.tasks.batch import Batch
 from algoscope.tasks.features import Feature, Kind, Location, Stage
 from algoscope.tasks.registry import get
 from algoscope.tasks.sampling import trace_problems
 from algoscope.tasks.task import Task
-from algoscope.tasks.trace_table import trace_table
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Trace:
-    """What the reference algorithm did on one problem."""
-
-    task: Task
-    inputs: dict[str, np.ndarray]
-    """Each input feature: […]."""
-    hints: dict[str, np.ndarray]
-    """Each hint feature: [time, …]."""
-    outputs: dict[str, np.ndarray]
-    """Each output feature: […]."""
-    labels: Sequence[Hashable]
-    """The user's name of each node; the numbers 0, 1, … where there was none."""
-
-    def __len__(self) -> int:
-        """The number of steps."""
-        return len(next(iter(self.hints.values())))
-
-    def as_batch(self) -> Batch:
-        """The batch of this one sample."""
-        inputs, hints, outputs = (
-            {name: array[None] for name, array in arrays.items()}
-            for arrays in (self.inputs, self.hints, self.outputs)
-        )
-        return Batch(self.task, inputs, hints, outputs, np.array([len(self)]))
-
-    def table(self) -> Table:
-        """A row a step, a column a hint, nodes by their labels."""
-        return trace_table(self.as_batch(), labels=self.labels)
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def __repr__(self) -> str:
-        return f"Trace({self.task.name}, {len(self.labels)} nodes, {len(self)} steps)"
-
-    @property
-    def answer(self) -> dict[str, Any]:
-        """Each output in the user's labels: see `named`."""
-        return {feature.name: self.named(feature.name) for feature in self.task.at(Stage.OUTPUT)}
-
-    def named(self, name: str) -> Any:
-        """A feature in the user's labels; a hint's values are a list, one a step.
-
-        A pointer is a dictionary from node to node, a mask the set of nodes in it, a mask_one the
-        node itself, anything else a dictionary from node to value. At edges, pairs of nodes stand
-        for nodes; at the graph there is the value alone.
-        """
-        features = {feature.name: feature for feature in self.task.features}
-        if name not in features:
-            raise ValueError(unknown_name(f"feature of {self.task.name}", name, features))
-        values = (self.inputs | self.hints | self.outputs)[name]
-        if features[name].stage is Stage.HINT:
-            return [_in_labels(features[name], value, self.labels) for value in values]
-        return _in_labels(features[name], values, self.labels)
-
-
-def _in_labels(feature: Feature, value: np.ndarray, labels: Sequence[Hashable]) -> Any:
-    if feature.one_hot:
-        value = np.argmax(np.abs(value), axis=-1)
-    if feature.kind is Kind.MASK_ONE:
-        return labels[int(value)]
-    if feature.location is Location.GRAPH:
-        return value.item()
-    if feature.location is Location.NODE:
-        places = labels
-    else:
-        places = [(sender, receiver) for sender in labels for receiver in labels]
-    values = value.ravel().tolist()
-    if feature.kind is Kind.MASK:
-        return {place for place, inside in zip(places, values, strict=True) if inside == 1}
-    if feature.kind in (Kind.POINTER, Kind.PERMUTATION):
-        values = [labels[int(node)] for node in values]
-    return dict(zip(places, values, strict=True))
 
 
 class _Problem(NamedTuple):
@@ -113,9 +37,9 @@ class _Problem(NamedTuple):
     labels: Sequence[Hashable]
 
 
-def run(name: str, problem: Any = None, /, **inputs: Any) -> Trace:
-    """Runs a task's reference algorithm on the user's own problem."""
-    task = get(name)
+def run(task: Task | str, problem: Any = None, /, **inputs: Any) -> Batch:
+    """The batch of the user's own problem alone, with what the reference algorithm did on it."""
+    task = get(task)
     known = _input_names(task)
     registers, labels = _read(task, _by_name(task, known, problem, inputs))
     least = task.nodes(task.smallest, {})
@@ -127,11 +51,7 @@ def run(name: str, problem: Any = None, /, **inputs: Any) -> Trace:
     for complaint in complaints(task, registers | {"labels": labels}):
         raise ValueError(f"{complaint}, for {task.name}")
     batch = trace_problems(task, len(labels), [registers])
-    inputs, hints, outputs = (
-        {name: array[0] for name, array in arrays.items()}
-        for arrays in (batch.inputs, batch.hints, batch.outputs)
-    )
-    return Trace(task, inputs, hints, outputs, labels)
+    return dataclasses.replace(batch, labels=tuple(labels))
 
 
 def complaints(
@@ -146,8 +66,18 @@ def complaints(
             yield complaint
 
 
+def _problem(task: Task) -> list[Feature]:
+    """The features that define a problem."""
+    return [feature for feature in task.at(Stage.INPUT) if feature.name in task.problem]
+
+
+def _name(feature: Feature) -> str:
+    """How a user names what the feature is read from."""
+    return "source" if feature.name == "s" and feature.kind is Kind.MASK_ONE else feature.name
+
+
 def _is_pair_of_strings(task: Task) -> bool:
-    return "string" in task.problem
+    return {"string", "key"} == set(task.problem)
 
 
 def _is_geometry(task: Task) -> bool:
@@ -157,7 +87,7 @@ def _is_geometry(task: Task) -> bool:
 def _input_names(task: Task) -> tuple[str, ...]:
     """The names of what a problem of the task is given by; the first may be left out."""
     if "A" in task.problem:
-        return (*given_graphs.NAMES, *(["source"] if "s" in task.problem else []))
+        return (*given_graphs.NAMES, *(_name(f) for f in _problem(task) if f.name != "A"))
     if _is_pair_of_strings(task):
         matches = needs.needle_in_haystack in task.needs
         return (*(("haystack", "needle") if matches else ("first", "second")), "alphabet")
@@ -196,11 +126,9 @@ def _holds_two(problem: Any) -> bool:
 
 def _read(task: Task, given: dict[str, Any]) -> _Problem:
     if "A" in task.problem:
-        graph = given_graphs.read_graph(given, needs.unweighted not in task.needs)
-        registers = {"A": graph.A}
-        if "s" in task.problem:
-            registers["s"] = _read_source(given.get("source"), graph.labels)
-        return _Problem(registers, graph.labels)
+        weighted = needs.unweighted not in task.needs and _kinds(task)["A"] is Kind.SCALAR
+        graph = given_graphs.read_graph(given, weighted)
+        return _Problem({"A": graph.A} | _read_others(task, given, graph.labels), graph.labels)
     if _is_pair_of_strings(task):
         first, second, _ = _input_names(task)
         classes = {f.name: f.classes for f in task.features}["key"]
@@ -211,35 +139,56 @@ def _read(task: Task, given: dict[str, Any]) -> _Problem:
     elif {"p", "q"} == set(task.problem):
         registers = given_sequences.read_search_probabilities(given)
     else:
-        registers = _read_sequences(task, given)
+        registers = _read_others(task, given, range(_length(task, given)))
     return _Problem(registers, range(max(len(values) for values in registers.values())))
 
 
-def _read_source(source: Any, labels: list[Hashable]) -> np.ndarray:
-    numbers = {label: number for number, label in enumerate(labels)}
-    if isinstance(source, bool) or not isinstance(source, Hashable) or source not in numbers:
-        numbered = labels == list(range(len(labels)))
-        span = f"from 0 to {len(labels) - 1}" if numbered else f"among {short(labels)}"
-        raise ValueError(f"source: got {source!r}, needed a node {span}")
-    return np.array([numbers[source]])
+def _kinds(task: Task) -> dict[str, Kind]:
+    return {feature.name: feature.kind for feature in task.features}
 
 
-def _read_sequences(task: Task, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    registers = {}
-    for feature in task.at(Stage.INPUT):
-        if feature.name in task.problem:
-            scalar = feature.location is Location.GRAPH
-            read = given_sequences.read_number if scalar else given_sequences.read_numbers
-            registers[feature.name] = read(feature.name, given.get(feature.name))
-    lengths = {
-        feature.name: len(registers[feature.name])
-        for feature in task.at(Stage.INPUT)
-        if feature.name in registers and feature.location is Location.NODE
+def _length(task: Task, given: Mapping[str, Any]) -> int:
+    """The number of nodes of a problem without graph: that of the first list's values."""
+    values = (given.get(f.name) for f in _problem(task) if f.location is not Location.GRAPH)
+    return next((len(v) for v in values if isinstance(v, Sized) and not isinstance(v, set)), 0)
+
+
+def _read_others(
+    task: Task, given: Mapping[str, Any], labels: Sequence[Hashable]
+) -> dict[str, np.ndarray]:
+    """The registers of all features but the graph."""
+    return {
+        feature.name: _read_feature(feature, given.get(_name(feature)), labels)
+        for feature in _problem(task)
+        if feature.name != "A"
     }
-    first, *others = lengths
-    for name in others:
-        if lengths[name] != lengths[first]:
-            raise ValueError(
-                f"{name}: got {lengths[name]} values, needed {lengths[first]}, as {first} has"
-            )
-    return registers
+
+
+def _read_feature(feature: Feature, value: Any, labels: Sequence[Hashable]) -> np.ndarray:
+    """A number for the graph, a node for a mask_one, a set of nodes for a mask; for everything else
+    a list with a number for each node."""
+    name = _name(feature)
+    if feature.kind is Kind.MASK_ONE:
+        return np.array([_read_node(name, value, labels)])
+    if isinstance(value, (set, frozenset)) and feature.kind is Kind.MASK:
+        inside = [_read_node(name, node, labels) for node in value]
+        return np.isin(np.arange(len(labels)), inside).astype(float)
+    if feature.location is Location.GRAPH:
+        return given_sequences.read_number(name, value)
+    if feature.location is Location.EDGE:
+        return given_graphs.read_matrix(name, value, len(labels))
+    numbers = given_sequences.read_numbers(name, value)
+    if len(numbers) != len(labels):
+        raise ValueError(
+            f"{name}: got {len(numbers)} values, needed {len(labels)}, one for each node"
+        )
+    return numbers
+
+
+def _read_node(name: str, node: Any, labels: Sequence[Hashable]) -> int:
+    numbers = {label: number for number, label in enumerate(labels)}
+    if isinstance(node, bool) or not isinstance(node, Hashable) or node not in numbers:
+        numbered = list(labels) == list(range(len(labels)))
+        span = f"from 0 to {len(labels) - 1}" if numbered else f"among {short(labels)}"
+        raise ValueError(f"{name}: got {node!r}, needed a node {span}")
+    return numbers[node]

@@ -55,7 +55,6 @@ class Sample(Verb):
 
     def run(self) -> Answer:
         from algoscope import tasks
-        from algoscope.tasks.trace_table import trace_table
 
         if self.out:
             _check_file(self.out)
@@ -66,7 +65,7 @@ class Sample(Verb):
             written = f"{len(batch)} problems of {self.name} written to {self.out}"
             return Answer({"task": self.name, "problems": len(batch), "out": self.out}, (written,))
         data = {"task": self.name, "seed": self.seed, **_named_arrays(batch)}
-        return Answer(data, (trace_table(batch),))
+        return Answer(data, (batch.table(),))
 
 
 def _description(task: "Task") -> dict[str, Any]:

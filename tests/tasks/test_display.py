@@ -1,11 +1,11 @@
-"""Traces as tables: what each kind of feature looks like in a cell."""
+"""Traces as somebody reads them: what each kind of feature looks like in a cell, and in a page."""
 
 import numpy as np
 import pytest
 
 from algoscope import tasks
 from algoscope.tasks import Feature, Kind, Location, Stage
-from algoscope.tasks.trace_table import cell, trace_table
+from algoscope.tasks.display import cell
 
 
 @pytest.mark.parametrize(
@@ -24,24 +24,24 @@ from algoscope.tasks.trace_table import cell, trace_table
     ],
 )
 def test_a_value_in_few_characters(location, kind, value, text):
-    assert cell(Feature("name", Stage.HINT, location, kind), np.array(value)) == text
+    assert cell(Feature("name", Stage.HINT, location, kind), np.array(value), range(9)) == text
 
 
 def test_a_row_is_a_step_and_the_title_the_output():
     batch = tasks.sample("insertion_sort", 4, 3, 0)
-    table = trace_table(batch, sample=2)
+    table = batch.table(sample=2)
     steps = int(batch.lengths[2])
     assert table.columns == ["step", "pred_h", "i", "j"]
     assert [row[0] for row in table.rows] == [str(step) for step in range(steps)]
     assert table.rows[0] == ["0", "0 0 1 2", "0", "0"]
     answer = " ".join(str(node) for node in batch.outputs["pred"][2])
-    assert table.title == f"insertion_sort: pred = {answer}"
+    assert table.title == f"insertion_sort: pred = {answer} (sample 2 of 3)"
     assert table.rows[-1][1] == answer
 
 
 @pytest.mark.parametrize("name", tasks.names())
 def test_every_task_has_a_table(name):
     batch = tasks.sample(name, max(5, tasks.get(name).smallest), 1, 0)
-    table = trace_table(batch)
+    table = batch.table()
     assert len(table.rows) == batch.lengths[0]
     assert all(len(row) == len(table.columns) and all(row) for row in table.rows)
