@@ -15,8 +15,10 @@ from algoscope import networks, programs, tasks
 from algoscope.networks import dm_clrs
 from algoscope.programs.compiler import CompileError, compile_program
 from algoscope.programs.interpreter import interpret
-from algoscope.programs.language import GraphProgram
+from algoscope.programs.language import POSITION, Atom, GraphProgram
+from algoscope.programs.lowering import lower
 from algoscope.programs.parser import parse
+from algoscope.programs.precision import FLOAT32, FLOAT64
 from algoscope.programs.running_errors import certain
 from algoscope.recording import Recording
 from algoscope.tasks import Batch
@@ -100,18 +102,12 @@ def test_a_network_that_is_too_narrow_is_refused(program):
 
 
 @pytest.mark.parametrize(
-    ("program", "most"),
-    [
-        (programs.get("bfs"), 310),
-        (programs.get("bfs_locked"), 310),
-        (programs.get("bfs_self"), 310),
-        (programs.get("bellman_ford"), 335),
-    ],
-    ids=lambda value: getattr(value, "name", value),
+    ("name", "count"),
+    [("bfs", 310), ("bfs_locked", 310), ("bfs_self", 310), ("bellman_ford", 335)],
 )
-def test_the_smallest_network_has_few_parameters(program, most):
-    network = compile_program(program).network
-    assert sum(array.size for array in networks.arrays(network).values()) <= most
+def test_the_smallest_network_has_few_parameters(name, count):
+    network = compile_program(programs.get(name)).network
+    assert sum(array.size for array in networks.arrays(network).values()) == count
 
 
 def test_compiled_bfs_is_a_network_of_dm_clrs():
@@ -230,10 +226,10 @@ def test_a_scalar_hint_above_one_is_read_exactly():
     assert from_interpreter(recording, interpret(program, batch), batch) == []
 
 
-@pytest.mark.parametrize("bound", [8, 64, 4096])
-def test_no_score_outweighs_a_missing_edge(bound):
-    """Non-neighbours are 1e9 behind in the network's softmax: a program whose conditions weigh more
-    than that is refused, or made to weigh less."""
+@pytest.mark.parametrize(("bound", "sharpness"), [(8, 2.0**24), (64, 2.0**21), (4096, 2.0**15)])
+def test_no_score_outweighs_a_missing_edge(bound, sharpness):
+    """Logits of non-neighbours are 1e9 lower: the sharpness falls until no score can make up for
+    that, and the network still does what the program says."""
     program = parse(
         "wide_range",
         "bfs",
@@ -245,12 +241,12 @@ def test_no_score_outweighs_a_missing_edge(bound):
         hint.pi_h = output.pi = idx
         """,
     )
+    compiled = compile_program(program)
+    assert compiled.certificate.sharpness == sharpness
+    (head,) = lower(program).rounds[0].heads
+    assert 0.4 * FLOAT32.mask < sharpness * head.worst < FLOAT32.mask
     batch = problems("bfs", 7)
-    try:
-        network = compile_program(program).network
-    except CompileError:
-        return
-    recording = networks.run(network, batch)
+    recording = networks.run(compiled.network, batch)
     assert from_interpreter(recording, interpret(program, batch), batch) == []
 
 
@@ -267,3 +263,13 @@ def test_a_random_program_does_the_same_interpreted_and_compiled(text, seed):
     recording = networks.run(compiled.network, batch)
     assert from_interpreter(recording, interpreted, batch) == []
     assert_same_attention(recording, program, interpreted, batch, ties=False)
+
+
+def test_a_program_is_lowered_for_the_n_of_a_precision():
+    program = programs.get("dijkstra")
+    for precision in (FLOAT32, FLOAT64):
+        units = lower(program, precision.resolution).rounds[0].units
+        before = next(unit for unit in units if unit.variable == "before")
+        assert before.form.terms[Atom("nearest", POSITION)] == 2 * precision.resolution
+        certificate = compile_program(program, precision=precision).certificate
+        assert certificate.position_gap == 1 / precision.resolution

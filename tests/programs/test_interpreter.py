@@ -96,3 +96,13 @@ def test_a_program_may_do_anything_after_a_problem_has_ended():
     batch = tasks.sample("bfs", 5, 4, p=1.0)
     assert (batch.lengths <= 3).all()
     interpret(bfs_with("found + 1", "Float(2)"), batch)
+
+
+@pytest.mark.parametrize("name", ["dijkstra", "dfs"])
+def test_a_run_is_the_same_for_every_n_that_tells_positions_apart(name):
+    batch = tasks.sample(name, 8, 4)
+    coarse, fine = (interpret(programs.get(name), batch, n) for n in (2.0**4, 2.0**30))
+    assert from_reference(coarse, batch) == from_reference(fine, batch) == []
+    assert np.array_equal(coarse.attention, fine.attention)
+    with pytest.raises(PromiseError):
+        interpret(programs.get(name), batch, 2.0)

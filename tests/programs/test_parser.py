@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from algoscope.programs.language import OTHER, POSITION, Atom, Number, Type
+from algoscope.programs.language import OTHER, POSITION, SELF, Atom, Number, Type
 from algoscope.programs.parser import Fault, ProgramError, parse
 
 LEADING = """
@@ -245,3 +245,32 @@ def test_all_faults_of_a_program_are_listed_in_the_order_of_the_text():
 def test_an_unknown_task_is_refused():
     with pytest.raises(ValueError, match="did you mean bellman_ford"):
         parse("mine", "belman_ford", program_text())
+
+
+def test_a_number_may_contain_n_which_stays_a_symbol():
+    program = parse(
+        "mine", "bellman_ford", program_text(far="far = 2 * N * (idx - parent.idx) + N + 1")
+    )
+    (only,) = program.rounds
+    value = only.updates[-1].terms[0].value
+    assert value.terms == {
+        Atom(SELF, POSITION): Number(0.0, 2.0),
+        Atom("parent", POSITION): Number(0.0, -2.0),
+    }
+    assert value.constant == Number(1.0, 1.0)
+    assert value.at(8.0).terms == {Atom(SELF, POSITION): 16.0, Atom("parent", POSITION): -16.0}
+    assert value.at(8.0).constant == 9.0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "far = N * (N * idx)",
+        "far = N * N",
+        "far = N * (N * positive(idx))",
+        "far = same(N * idx, 1)",
+    ],
+)
+def test_n_squared_is_a_fault(line):
+    (fault,) = faults_of(program_text(far=line))
+    assert fault == Fault(8, 1, "N * N: needed numbers of the form a + b * N")

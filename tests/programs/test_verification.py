@@ -122,10 +122,3 @@ def test_random_positions_are_sorted_draws_of_the_seed(bfs):
     assert np.array_equal(moved.inputs["pos"], np.sort(drawn, 1))
     assert moved.inputs["A"] is bfs.inputs["A"]
     assert verify(programs.get("bfs"), moved).network.exact_traces == 1.0
-
-
-def test_names_are_sorted_and_an_unknown_one_is_refused_with_a_suggestion():
-    assert programs.names() == sorted(programs.names())
-    assert all(programs.get(name).name == name for name in programs.names())
-    with pytest.raises(ValueError, match="unknown program: 'bsf'; did you mean bfs"):
-        programs.get("bsf")

@@ -7,6 +7,6 @@ verify(programs.get("bfs"), tasks.sample("bfs")).network.exact_traces
 """
 
 from algoscope.programs.language import GraphProgram, Role
-from algoscope.programs.registry import get, load, names, of_task
+from algoscope.programs.registry import get, load, names, of_task, register
 
-__all__ = ["GraphProgram", "Role", "get", "load", "names", "of_task"]
+__all__ = ["GraphProgram", "Role", "get", "load", "names", "of_task", "register"]

@@ -24,6 +24,7 @@ _PROPERTIES = {
     "fully_connected": ["true", "false"],
 }
 """What the comments at the head of a file can say, with the values that there are."""
+_registered: dict[str, GraphProgram] = {}
 
 
 @functools.cache
@@ -33,14 +34,15 @@ def names() -> list[str]:
 
 
 def get(program: GraphProgram | str) -> GraphProgram:
-    """The program of the library that has this name, or that is in this file; a program is
-    itself."""
+    """The program of this name, or in this file; a program is itself."""
     if isinstance(program, GraphProgram):
         return program
     if pathlib.Path(program).suffix:
         return load(program)
+    if program in _registered:
+        return _registered[program]
     if program not in names():
-        raise ValueError(unknown_name("program", program, names()))
+        raise ValueError(unknown_name("program", program, [*names(), *_registered]))
     return _read(program)
 
 
@@ -49,10 +51,23 @@ def _read(name: str) -> GraphProgram:
     return load(_LIBRARY / f"{name}{_SUFFIX}")
 
 
+def register(program: GraphProgram) -> GraphProgram:
+    """Makes the program known by its name, and to `of_task`, for the rest of this process: what
+    runs of a task of one's own are compared with. One of that name that was registered before
+    gives way; the programs of the library do not."""
+    if program.name in names():
+        raise ValueError(
+            f"name: got {program.name!r}, which is a program of the library, needed a name of its "
+            "own"
+        )
+    _registered[program.name] = program
+    return program
+
+
 def of_task(task: Task | str, role: Role) -> list[GraphProgram]:
-    """All programs of the library that have this role for the task, in alphabetical order."""
+    """All programs that have this role for the task, in alphabetical order."""
     task = tasks.get(task)
-    programs = map(_read, names())
+    programs = (get(name) for name in sorted([*names(), *_registered]))
     return [program for program in programs if program.task is task and program.role is role]
 
 
