@@ -30,7 +30,7 @@ def test_the_full_preset_is_what_the_paper_asks_for():
     assert len(full.seeds) == 2
     assert max(full.reasoner.recipe.sizes) == 16
     assert set(full.tower.tasks) == set(full.reasoner.tasks)
-    assert len(full.tower.tasks) >= 12
+    assert len(full.tower.tasks) == 14
     assert set(full.tower.tasks) <= set(tasks.names())
 
 

@@ -28,7 +28,9 @@ def test_rows_carry_answer_and_traces(tmp_path):
 
 @pytest.mark.parametrize("name", tasks.names())
 def test_every_clrs_text_task_is_there_with_its_own_trace(name):
-    for item in clrs_items(name, size=5, count=2):
+    items = clrs_items(name, size=5, count=2)
+    assert len(items) == 2
+    for item in items:
         scores = trace_scores(item, item.candidates[name].answer)
         assert scores[name] == 1
         assert item.example.prompt

@@ -32,18 +32,21 @@ def test_minimal_tasks_mark_what_they_say(primitive, form):
         query, target, control = (task.prompt[slice(*span)] for span in task[1:])
         assert target != control
         assert max(task.target[1], task.control[1]) <= task.query[1]
-        if primitive.name == "previous mention":
-            assert query == target
-        if primitive.name == "successor":
-            assert f"{query} {target}" in task.prompt
-        if primitive.name == "edge lookup":
-            assert FORMS[form].one_way.format(a=target, b=query) in task.prompt
-        if primitive.name == "goal match":
-            assert f"get to {target} from" in task.prompt
-        if primitive.name == "copy":
-            assert f"Repeat {target}." in task.prompt
-        if primitive.name == "comparison":
-            assert int(target) > int(control)
+        match primitive.name:
+            case "previous mention":
+                assert query == target
+            case "successor":
+                assert f"{query} {target}" in task.prompt
+            case "edge lookup":
+                assert FORMS[form].one_way.format(a=target, b=query) in task.prompt
+            case "goal match":
+                assert f"get to {target} from" in task.prompt
+            case "copy":
+                assert f"Repeat {target}." in task.prompt
+            case "comparison":
+                assert int(target) > int(control)
+            case name:
+                pytest.fail(f"{name}: nothing is said here about what it marks")
 
 
 @pytest.mark.parametrize("primitive", PRIMITIVES, ids=lambda p: p.name)

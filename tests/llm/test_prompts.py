@@ -80,7 +80,9 @@ def test_items_are_balanced_over_depths_and_truth_values():
 
 
 def test_path_and_next_name_a_shortest_way():
-    for item in navigation(12, question="path", families=("random",), size=9, depths=(3,)):
+    items = navigation(12, question="path", families=("random",), size=9, depths=(3,))
+    assert {item.reachable for item in items} == {True, False}
+    for item in items:
         path = item.path()
         if item.reachable:
             assert item.answer == ", ".join(item.names[n] for n in path)

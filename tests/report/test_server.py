@@ -54,11 +54,14 @@ def client(folder):
 def test_it_lists_runs_and_says_which_cannot_be_read(client):
     page = client.get("/").text
     assert "5 runs" in page
-    for text in ("first", "0.6250", "4 of 4", "shortcut", "not judged"):
-        assert text in page
+
+    def row(name: str) -> str:
+        return next(part for part in page.split("<tr>") if f">{name}<" in part)
+
+    for text in ("0.6250", "4 of 4", "shortcut", "not judged"):
+        assert text in row("first")
     for name in ("broken", "odd", "bare"):
-        row = page[page.index(f"<td>{name}</td>") :]
-        assert "unreadable: " in row[: row.index("</tr>")]
+        assert "unreadable: " in row(name)
     assert "&lt;script&gt;window.owned=1&lt;script&gt;" in page
     assert EVIL not in page
 
