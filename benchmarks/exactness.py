@@ -59,9 +59,9 @@ def work(job: Job) -> Row:
     import jax
 
     from algoscope import programs, tasks
-    from algoscope.programs.positions import with_random_positions
     from algoscope.programs.precision import FLOAT32, FLOAT64
     from algoscope.programs.verification import verify
+    from algoscope.tasks.transforms import with_random_positions
 
     jax.config.update("jax_enable_x64", job.dtype == "float64")
     start = time.perf_counter()

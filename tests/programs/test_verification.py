@@ -8,8 +8,8 @@ import pytest
 from algoscope import programs, tasks
 from algoscope.programs import verification
 from algoscope.programs.parser import parse
-from algoscope.programs.positions import with_random_positions
 from algoscope.programs.verification import verify
+from algoscope.tasks.transforms import with_random_positions
 
 HIGHEST_PARENT = """
     found: Bool

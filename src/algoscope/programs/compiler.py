@@ -24,12 +24,9 @@ from algoscope.programs.lowering import (
     Lowered,
     lower,
 )
-from algoscope.programs.precision import FLOAT32, Precision
+from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, Precision
 from algoscope.table import Table
 from algoscope.tasks import Kind, Location
-
-_MASK_SHARPNESS = 2.0**10
-_BELOW_MASK = 0.9
 
 
 class Compiled(NamedTuple):
@@ -99,11 +96,11 @@ def head_units(lowered: Lowered) -> int:
 
 
 def sharpest(program: GraphProgram, lowered: Lowered, precision: Precision) -> float:
-    """The sharpness, lowered until no score outweighs the mask that hides who is no neighbour."""
+    """The sharpness, lowered until no score makes up for a missing edge."""
     sharpness = precision.sharpness
     if not program.fully_connected:
         worst = max(head.worst for round_ in lowered.rounds for head in round_.heads)
-        while sharpness * worst > _BELOW_MASK * precision.mask:
+        while sharpness * worst > precision.largest_logit:
             sharpness /= 2
     return sharpness
 
@@ -222,9 +219,9 @@ class _Writer:
                 place = "node" if feature.location is Location.NODE else "nodes"
                 for column, form in enumerate(forms):
                     if feature.kind is Kind.MASK:
-                        form = (form - Linear({}, 0.5)) * _MASK_SHARPNESS
+                        form = (form - Linear({}, 0.5)) * MASK_SHARPNESS
                     elif feature.kind in (Kind.MASK_ONE, Kind.CATEGORICAL):
-                        form = form * _MASK_SHARPNESS
+                        form = form * MASK_SHARPNESS
                     self._decode(f"{decoder}.{place}", form, column)
 
     def _decode(self, name: str, form: Linear[float], column: int) -> None:

@@ -37,7 +37,8 @@ from algoscope.tasks import Feature, Kind, Location
 
 _INPUT_BOUND = 1.25
 """Inputs lie between 0 and this."""
-_FARTHEST = 8.0
+_BELOW_POSITIONS = -8.0
+"""Positions are larger than this."""
 
 
 class CompileError(ValueError):
@@ -306,7 +307,7 @@ def _pointer_units(emitted: Emitted, resolution: float) -> tuple[Weighted, ...]:
         Weighted((term.value - term.guard.unmet * 2.0).at(resolution), -2.0)
         for term in emitted.classes[0]
     ]
-    return (*cases, Weighted(Linear({}, -_FARTHEST), 2.0 * len(cases) - 1.0))
+    return (*cases, Weighted(Linear({}, _BELOW_POSITIONS), 2.0 * len(cases) - 1.0))
 
 
 def _power_of_two_from(value: float) -> float:

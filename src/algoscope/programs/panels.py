@@ -33,7 +33,7 @@ class Panel(NamedTuple):
 def panels(program: GraphProgram) -> dict[str, list[Panel]]:
     """The panels of a compiled program."""
     network = compile_program(program).network
-    return network_panels(network, _Names(program, network.config.width).of)
+    return network_panels(network, _Names(program, network.config.width).rows_and_columns)
 
 
 def network_panels(
@@ -63,9 +63,9 @@ def _with_bias(panel: Panel, bias: np.ndarray) -> Panel:
 
 def _place(layer: str) -> tuple[str, str]:
     """The picture that a layer belongs to, and its title there."""
-    first, _, rest = layer.partition(".")
-    number, _, of_round = rest.partition(".")
-    return (f"{first}.{number}", of_round) if number.isdigit() else (first, rest)
+    group, _, name = layer.partition(".")
+    number, _, part = name.partition(".")
+    return (f"{group}.{number}", part) if number.isdigit() else (group, name)
 
 
 def _filled(names: Sequence[str], length: int) -> list[str]:
@@ -83,7 +83,7 @@ class _Names:
         self.edges = list(self.lowered.edges)
         self.states = [_numbered([u.variable for u in r.units]) for r in self.lowered.rounds]
 
-    def of(self, layer: str) -> tuple[list[str], list[str]]:
+    def rows_and_columns(self, layer: str) -> tuple[list[str], list[str]]:
         match layer.split("."):
             case ["encoders", name, *_]:
                 feature = self.features[name]
@@ -92,12 +92,12 @@ class _Names:
                     reads_at(feature), []
                 )
             case ["processor", *number, part]:
-                return self._of_processor(part, int(number[0]) if number else 0)
+                return self._processor(part, int(number[0]) if number else 0)
             case ["decoders", _, *_, part]:
-                return self._read_by_decoder(part), []
+                return self._decoder_rows(part), []
         raise ValueError(f"{layer}: not a layer of a compiled network")
 
-    def _of_processor(self, part: str, number: int) -> tuple[list[str], list[str]]:
+    def _processor(self, part: str, number: int) -> tuple[list[str], list[str]]:
         heads = self.lowered.rounds[number].heads
         read = {"edge": self.edges, "information": self.edges, "graph": []}.get(
             part, self.nodes + self.states[number - 1]
@@ -124,7 +124,7 @@ class _Names:
             for name in _filled([f"{h.name} {unit + 1}" for unit in range(len(h.units))], most)
         ]
 
-    def _read_by_decoder(self, part: str) -> list[str]:
+    def _decoder_rows(self, part: str) -> list[str]:
         match part:
             case "edge":
                 return self.edges

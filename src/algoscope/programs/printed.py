@@ -29,9 +29,9 @@ What the print leaves open, or what cannot work, and the reading chosen:
   Bools, as in listing 2, its pi would move on to itself or a lower neighbour. So BFS counts.
 - In Bellman-Ford, counting means the path of fewest edges, not the shortest. So its v is the hint
   msk, read back as v_0, and the two entries for v_h are zero. The source comes with the first hint.
-- Whoever reads itself gets its own id as pi. A settled node must not, so in Bellman-Ford the bias
-  is slightly *negative*: the parent wins the tie, and a node that sees none visited still reads
-  itself, if it has no loop. `as_printed` gives the constants of the print instead.
+- A node that reads itself gets its own id as pi. A settled node must not, so in Bellman-Ford the
+  bias is slightly *negative*: the parent wins the tie, and a node that sees none visited still
+  reads itself, if it has no loop. `as_printed` gives the constants of the print instead.
 - Eq. 31 is y_ij = -C |pi_i - id_j|, which our pointer decoder computes but for a term of i alone as
   C id_j - 2 C max(pi_i, id_j).
 """
@@ -44,7 +44,7 @@ import numpy as np
 from algoscope import networks, tasks
 from algoscope.networks import Network, NetworkConfig
 from algoscope.programs.panels import Panel, network_panels
-from algoscope.programs.precision import FLOAT32, LEAKY_SLOPE
+from algoscope.programs.precision import FLOAT32, LEAKY_SLOPE, MASK_SHARPNESS
 from algoscope.tasks import Batch
 
 TASKS = ("bfs", "bellman_ford")
@@ -53,13 +53,12 @@ _DIST, _VISIT, _PI, _ID = range(4)
 _WIDTH = 4
 _BEFORE, _AFTER = _WIDTH, 2 * _WIDTH
 """Where the state begins in what the processor reads, and the new state in what decoders read."""
-_DECODER_SHARPNESS, _MASK_SHARPNESS = 2.0**20, 2.0**10
+_DECODER_SHARPNESS = 2.0**20
 _FARTHEST = 8.0
 _SHORTEST_EDGE, _LONGEST_EDGE = 0.001**0.5, 1.001**0.5
 """As CLRS draws them."""
 _TIE_BREAK = 1 / 64
 """About half the shortest edge."""
-_BELOW_MASK = 0.9
 _ROUNDINGS = 8
 """Sums on the way from the values to a logit, at most."""
 
@@ -113,7 +112,7 @@ def as_printed(task: str, size: int) -> Constants:
 def _scaled(size: int, *, k: float, bias: float, counts: bool) -> Constants:
     """Times a power of two, so that no logit outweighs the mask within `size` steps."""
     worst = _WIDTH * (k * (size + 1 if counts else 1) + abs(bias))
-    c = float(2.0 ** np.floor(np.log2(_BELOW_MASK * FLOAT32.mask / worst)))
+    c = float(2.0 ** np.floor(np.log2(FLOAT32.largest_logit / worst)))
     return Constants(c, k * c, bias * c, counts)
 
 
@@ -180,8 +179,8 @@ def _write_decoders(arrays: dict[str, np.ndarray], task: str) -> None:
         arrays[f"{decoder}.sender.weight"][_AFTER + _ID, :2] = 1.0
         arrays[f"{decoder}.score.weight"][:2, 0] = (-2 * _DECODER_SHARPNESS, _DECODER_SHARPNESS)
     visit = "reach_h" if task == "bfs" else "msk"
-    arrays[f"decoders.{visit}.node.weight"][_AFTER + _VISIT] = _MASK_SHARPNESS
-    arrays[f"decoders.{visit}.node.bias"][:] = -_MASK_SHARPNESS / 2
+    arrays[f"decoders.{visit}.node.weight"][_AFTER + _VISIT] = MASK_SHARPNESS
+    arrays[f"decoders.{visit}.node.bias"][:] = -MASK_SHARPNESS / 2
     if task == "bellman_ford":
         arrays["decoders.d.node.weight"][_AFTER + _DIST] = 1.0
 
@@ -192,7 +191,7 @@ def _certify(task: str, size: int, constants: Constants) -> PrintedCertificate:
     largest = k * (size + 1 if counts else 1) + abs(bias) + c * span
     silent = -float(np.log(FLOAT32.rounding)) / (_WIDTH * c)
     margin = silent + 2 * _ROUNDINGS * FLOAT32.rounding * largest / c
-    steps = int((_BELOW_MASK * FLOAT32.mask / _WIDTH - abs(bias)) / k) - 1
+    steps = int((FLOAT32.largest_logit / _WIDTH - abs(bias)) / k) - 1
     ahead = (k - bias) / c  # a visited neighbour's lead over oneself, but for distances or ids
     if task == "bfs":
         ids = (size - 1) / size

@@ -29,11 +29,8 @@ from algoscope.programs.lowering import (
     Weighted,
     lower,
 )
-from algoscope.programs.precision import FLOAT32
+from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, SCALAR_TOLERANCE
 from algoscope.tasks import Batch, Kind, Stage
-
-_TOLERANCE = 1e-5
-_HINT_SHARPNESS = 2.0**10
 
 
 def certain(program: GraphProgram, batch: Batch, sharpness: float) -> np.ndarray:
@@ -186,9 +183,9 @@ class Ledger:
         match item.feature.kind:
             case Kind.SCALAR:
                 self._feed_back(item, error)
-                return _at_all_nodes(error < _TOLERANCE)
+                return _at_all_nodes(error < SCALAR_TOLERANCE)
             case Kind.MASK:
-                self._feed_back(item, np.exp(-_HINT_SHARPNESS * np.maximum(0.0, 0.5 - error)))
+                self._feed_back(item, np.exp(-MASK_SHARPNESS * np.maximum(0.0, 0.5 - error)))
                 return _at_all_nodes(error < 0.5)
             case Kind.MASK_ONE:
                 ahead = is_ahead(
@@ -196,7 +193,7 @@ class Ledger:
                 )
                 second = np.sort(value, -1)[:, -2:].copy()
                 gap = second[:, -1] - second[:, 0] - 2 * error.max(-1)
-                soft = np.exp(-_HINT_SHARPNESS * np.maximum(gap, 0.0))
+                soft = np.exp(-MASK_SHARPNESS * np.maximum(gap, 0.0))
                 self._feed_back(item, np.broadcast_to(soft[:, None], value.shape))
                 return _at_all_nodes(ahead)
         stacked = Approximate(

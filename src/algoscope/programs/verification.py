@@ -17,11 +17,10 @@ from algoscope.programs.certificate import Certificate
 from algoscope.programs.compiler import Compiled, compile_program
 from algoscope.programs.interpreter import PromiseError, follow
 from algoscope.programs.language import GraphProgram
-from algoscope.programs.precision import FLOAT32, Precision
+from algoscope.programs.precision import FLOAT32, SCALAR_TOLERANCE, Precision
 from algoscope.programs.running_errors import certain
 from algoscope.tasks import Batch, Kind, Stage
 
-_TOLERANCE = 1e-5
 _NUMBERS_AT_ONCE = 2**25
 """How many numbers the recording of a part of the batch may have, about."""
 
@@ -182,24 +181,24 @@ def _too_close(batch: Batch, precision: Precision) -> np.ndarray:
     return np.asarray(close.any(1))
 
 
-def _equality(one: Account, other: Account, batch: Batch) -> _Equality:
+def _equality(account: Account, truth: Account, batch: Batch) -> _Equality:
     steps = batch.time - 1
     padding = batch.lengths[:, None] <= np.arange(1, steps + 1)
     hints, outputs = {}, {}
     for feature in batch.task.at(Stage.HINT):
         name = feature.name
-        pair = (account.hints[name][:, :steps] for account in (one, other))
-        hints[name] = (_same(feature.kind, *pair, axes=2) | padding).all(1)
+        values, true_values = account.hints[name][:, :steps], truth.hints[name][:, :steps]
+        hints[name] = (_same(feature.kind, values, true_values, axes=2) | padding).all(1)
     for feature in batch.task.at(Stage.OUTPUT):
         name = feature.name
-        outputs[name] = _same(feature.kind, one.outputs[name], other.outputs[name], axes=1)
+        outputs[name] = _same(feature.kind, account.outputs[name], truth.outputs[name], axes=1)
     return _Equality(hints, outputs)
 
 
-def _same(kind: Kind, one: Any, other: Any, axes: int) -> np.ndarray:
+def _same(kind: Kind, values: Any, true_values: Any, axes: int) -> np.ndarray:
     """Whether everything is the same, for each place of the leading axes; NaN never is."""
-    difference = np.abs(np.asarray(one, float) - np.asarray(other, float))
-    same = difference <= (_TOLERANCE if kind is Kind.SCALAR else 0.0)
+    difference = np.abs(np.asarray(values, float) - np.asarray(true_values, float))
+    same = difference <= (SCALAR_TOLERANCE if kind is Kind.SCALAR else 0.0)
     return np.asarray(same.all(axis=tuple(range(axes, same.ndim))))
 
 

@@ -29,22 +29,22 @@ def draw(
     subject: str, pictures: Mapping[str, list[Panel]], folder: pathlib.Path
 ) -> list[pathlib.Path]:
     """Writes each picture of the subject as SVG and PNG; returns the files."""
-    written = []
-    for name, of_picture in pictures.items():
-        drawn = figure(f"{subject}: {name}", of_picture)
+    paths = []
+    for name, panels in pictures.items():
+        drawn = figure(f"{subject}: {name}", panels)
         for suffix, metadata in (("svg", {"Date": None}), ("png", {})):
             path = folder / f"{subject}-{name.replace('.', '-')}.{suffix}"
             drawn.savefig(path, dpi=100, metadata=metadata)
-            written.append(path)
-    return written
+            paths.append(path)
+    return paths
 
 
-def figure(title: str, of_picture: list[Panel], page: float = _PAGE) -> "Figure":
+def figure(title: str, panels: list[Panel], page: float = _PAGE) -> "Figure":
     """The panels from left to right, in rows as wide as a page, below a title if there is one."""
     from matplotlib.figure import Figure
 
     rows: list[list[Panel]] = [[]]
-    for panel in of_picture:
+    for panel in panels:
         if rows[-1] and sum(map(_width, [*rows[-1], panel])) > page:
             rows.append([])
         rows[-1].append(panel)
@@ -54,19 +54,19 @@ def figure(title: str, of_picture: list[Panel], page: float = _PAGE) -> "Figure"
     drawn = Figure(figsize=(width, height))
     drawn.text(_GAP / width, 1 - _GAP / height, title, fontsize=12, va="top", weight="bold")
     top = height - sum(heights)
-    for row, of_row in zip(rows, heights, strict=True):
+    for row, row_height in zip(rows, heights, strict=True):
         left, start = 0.0, top + max(map(_above, row))
         for panel in row:
             across, down = panel.values.shape[1] * _cell(panel), _down(panel)
-            place = (left + _beside(panel), height - start - down, across, down)
+            place = (left + _left(panel), height - start - down, across, down)
             scaled = (place[0] / width, place[1] / height, place[2] / width, place[3] / height)
             _heat_map(drawn.add_axes(scaled), panel)
             left += _width(panel)
-        top += of_row
+        top += row_height
     return drawn
 
 
-def _beside(panel: Panel) -> float:
+def _left(panel: Panel) -> float:
     """Room for the names of rows."""
     return 0.2 + _LETTER * max(map(len, panel.rows))
 
@@ -83,7 +83,7 @@ def _down(panel: Panel) -> float:
 def _width(panel: Panel) -> float:
     """With room for a title that is wider than the matrix."""
     across = max(panel.values.shape[1] * _cell(panel), 1.1 * _LETTER * len(panel.title))
-    return _beside(panel) + across + _GAP
+    return _left(panel) + across + _GAP
 
 
 def _cell(panel: Panel) -> float:

@@ -28,6 +28,12 @@ def with_positions(batch: Batch, values: np.ndarray) -> Batch:
     return dataclasses.replace(batch, inputs=inputs)
 
 
+def with_random_positions(batch: Batch, seed: int) -> Batch:
+    """The batch with sorted uniform draws as positions, drawn anew for each sample."""
+    draws = np.random.RandomState(seed).uniform(size=batch.inputs["pos"].shape)
+    return with_positions(batch, draws)
+
+
 def with_predecessors_as_inputs(batch: Batch) -> Batch:
     """The batch with the hint `pred_h`, if it has one, turned into the input `pred`.
 

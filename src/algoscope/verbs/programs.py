@@ -119,7 +119,7 @@ class Verify(Verb):
 
     def _batch(self, task: "Task | str") -> "Batch":
         from algoscope import tasks
-        from algoscope.programs.positions import with_random_positions
+        from algoscope.tasks.transforms import with_random_positions
 
         batch = tasks.sample(task, self.size, self.count, self.seed)
         return with_random_positions(batch, self.seed) if self.random_positions else batch
