@@ -10,6 +10,7 @@ and the other without, no place is found, and the gradient is 0 / 0.
 import os
 import pathlib
 import platform
+import shutil
 import sys
 
 import hypothesis
@@ -44,3 +45,46 @@ def pytest_runtest_teardown():
 
 def _maps() -> int:
     return _MAPS.read_bytes().count(b"\n") if _MAPS.exists() else _MOST_MAPS + 1
+
+
+@pytest.fixture(scope="session")
+def browser():
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.fail("chromium: not found; install it, on Debian with: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens a page and returns it with everything that it complained about or asked for."""
+    contexts = []
+
+    def opened(url: str, *, theme="light", width=1280):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        troubles: list[str] = []
+        page.on("console", lambda message: troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url == url or request.url.startswith("data:")
+                else troubles.append(request.url)
+            ),
+        )
+        page.goto(url)
+        return page, troubles
+
+    yield opened
+    for context in contexts:
+        context.close()

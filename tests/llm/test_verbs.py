@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from browsing import FONTS, NARROWEST, too_wide
 from tiny_models import tiny_llama
 
 from algoscope import cli
@@ -27,7 +28,7 @@ def folder(tokenizer, tmp_path_factory):
     return str(path)
 
 
-def test_navigate_prints_tables_and_writes_a_folder_with_a_page(algoscope, folder, tmp_path):
+def test_navigate_prints_tables_and_writes_a_folder_with_a_page(algoscope, folder, tmp_path, visit):
     out = tmp_path / "run"
     command = f"navigate --model {folder} --items 24 --form letters --out {out}"
     printed = algoscope(*command.split())
@@ -46,6 +47,9 @@ def test_navigate_prints_tables_and_writes_a_folder_with_a_page(algoscope, folde
     assert {p.name for p in out.iterdir()} == {"study.json", "page.html", "recordings.safetensors"}
     with pytest.raises(SystemExit, match="which exists"):
         algoscope(*command.split())
+    shown, troubles = visit((out / "page.html").as_uri(), width=NARROWEST)
+    assert not troubles
+    assert {font: too_wide(shown, font) for font in FONTS} == {font: [] for font in FONTS}
 
 
 def test_navigate_as_json_in_a_folder_of_its_own(algoscope, folder, tmp_path, monkeypatch):

@@ -1,14 +1,11 @@
-"""One small demo for all tests of reports, made once even where tests run in several processes; and
-a browser."""
+"""One small demo for all tests of reports, made once even where tests run in several processes."""
 
 import fcntl
 import os
 import pathlib
-import shutil
 import sys
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from algoscope import cli, runs
 from algoscope.report import findings
@@ -48,44 +45,3 @@ def found(demo):
 @pytest.fixture(scope="session")
 def page_path(demo) -> pathlib.Path:
     return demo[0].path / "report.html"
-
-
-@pytest.fixture(scope="session")
-def browser():
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.fail("chromium: not found; install it, on Debian with: apt-get install chromium")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def visit(browser):
-    """Opens a page and returns it with everything that it complained about or asked for."""
-    contexts = []
-
-    def opened(url: str, *, theme="light", width=1280):
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
-        )
-        contexts.append(context)
-        page = context.new_page()
-        troubles: list[str] = []
-        page.on("console", lambda message: troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url == url or request.url.startswith("data:")
-                else troubles.append(request.url)
-            ),
-        )
-        page.goto(url)
-        return page, troubles
-
-    yield opened
-    for context in contexts:
-        context.close()

@@ -8,6 +8,8 @@ import sys
 
 import numpy as np
 import pytest
+from browsing import FONTS, NARROWEST, too_wide
+from matplotlib import font_manager
 
 from algoscope import cli
 from algoscope.report import explorer, html, verdicts
@@ -43,6 +45,29 @@ def test_it_opens_from_a_file_alone(visit, page_path, found, theme, width):
     for index in range(drawn.count()):
         assert drawn.nth(index).get_attribute("aria-label")
         assert drawn.nth(index).bounding_box()["width"] <= inner
+
+
+@pytest.mark.parametrize("font", FONTS)
+def test_it_never_scrolls_sideways(visit, page_path, font):
+    shown, _ = visit(page_path.as_uri(), width=NARROWEST)
+    shown.wait_for_selector(".explorer[data-ready]")
+    assert too_wide(shown, font) == []
+
+
+def test_a_page_that_is_too_wide_is_noticed(visit, page_path):
+    shown, _ = visit(page_path.as_uri(), width=NARROWEST)
+    shown.evaluate("document.querySelector('h1').style.minWidth = '330px'")
+    assert any(text.startswith("H1") for text in too_wide(shown, "DejaVu Sans"))
+
+
+def test_figures_need_no_letters_that_common_fonts_lack(visit, page_path):
+    shown, _ = visit(page_path.as_uri())
+    letters = set("".join(shown.locator("figure svg").all_text_contents())) - set("\n")
+    assert set("abcdefghijklmnopqrstuvwxyz0123456789") - letters < set("jqxyz")
+    for family in ("DejaVu Sans", "Liberation Sans"):
+        path = font_manager.findfont(family, fallback_to_default=False)
+        known = font_manager.get_font(path).get_charmap()
+        assert {letter for letter in letters if ord(letter) not in known} == set()
 
 
 def test_the_theme_can_be_changed(visit, page_path):

@@ -9,10 +9,12 @@ import sys
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import pytest
 import uvicorn
+from browsing import FONTS, NARROWEST, too_wide
 from finished import finished_run
 from starlette.testclient import TestClient
 
@@ -156,6 +158,15 @@ def test_two_are_compared_in_a_browser(folder, visit):
         assert any(row.split() == ["learning_rate", "0.1", "0.5"] for row in rows)
         assert any(row.split()[-2:] == ["0.750", "–"] for row in rows), "the mean accuracy"
         assert [t for t in troubles if "/compare?" not in t] == []
+
+
+@pytest.mark.parametrize("font", FONTS)
+def test_its_pages_never_scroll_sideways(folder, visit, font):
+    names = urllib.parse.urlencode({"a": "first", "b": EVIL})
+    with _serving(server.app(folder)) as port:
+        for path in ("", f"compare?{names}", "report/nothing"):
+            page, _ = visit(f"http://{server.HOST}:{port}/{path}", width=NARROWEST)
+            assert too_wide(page, font) == [], path
 
 
 @contextlib.contextmanager

@@ -54,7 +54,7 @@ def _panel(figure, axes, hill: Hill) -> None:
     axes.set_xlabel("first direction")
     axes.set_ylabel("second direction")
     bar = figure.colorbar(filled, ax=axes, shrink=0.85, aspect=24, pad=0.02, format="%.1f")
-    bar.set_label("log₁₀ of the loss", color=INK)
+    bar.set_label("log$_{10}$ of the loss", color=INK)
     bar.outline.set_visible(False)
 
 

@@ -48,6 +48,7 @@ _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans"],
     "font.size": 9.5,
+    "mathtext.default": "regular",
     "axes.titlesize": 10,
     "axes.titlelocation": "left",
     "axes.labelsize": 9.5,

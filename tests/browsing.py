@@ -1,0 +1,45 @@
+"""A browser, in which pages are looked at as a reader sees them."""
+
+import pytest
+
+NARROWEST = 320
+"""CSS pixels: the narrowest telephones, and a page at 400 % zoom on a small screen."""
+FONTS = {
+    "DejaVu Sans": 700,
+    "DejaVu Sans Mono": 700,
+    "DejaVu Sans Condensed": 400,
+    "Liberation Sans": 400,
+    "Liberation Sans Narrow": 400,
+    "Liberation Mono": 700,
+}
+"""The widest and narrowest of Debian's fonts-dejavu and fonts-liberation, with a weight."""
+_IS_THERE = """family => {
+  const canvas = document.createElement("canvas").getContext("2d");
+  const widths = ["monospace", "serif"].map((other) => {
+    canvas.font = `40px "${family}", ${other}`;
+    return canvas.measureText("Breadth-first search il").width;
+  });
+  return widths[0] === widths[1];
+}"""
+_TOO_WIDE = """() => {
+  const boxed = (element) => element && element !== document.documentElement
+    && (["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(element).overflowX)
+        || boxed(element.parentElement));
+  const beyond = [...document.querySelectorAll("body *")].filter((element) =>
+    element.getBoundingClientRect().right > innerWidth + 1 && !boxed(element.parentElement));
+  return document.documentElement.scrollWidth <= innerWidth ? [] :
+    [`${document.documentElement.scrollWidth} px`, ...beyond.map((element) =>
+      `${element.tagName}.${element.getAttribute("class")}: ${element.textContent.slice(0, 40)}`)];
+}"""
+
+
+def too_wide(page, font: str) -> list[str]:
+    """What makes the page scroll sideways when everything is set in the font."""
+    if not page.evaluate(_IS_THERE, font):
+        pytest.fail(f"{font}: not found; on Debian: apt-get install fonts-dejavu fonts-liberation")
+    style = f"font-family: '{font}' !important; font-weight: {FONTS[font]} !important;"
+    page.evaluate(
+        "rule => document.head.appendChild(document.createElement('style')).textContent = rule",
+        f"* {{ {style} }}",
+    )
+    return page.evaluate(_TOO_WIDE)
