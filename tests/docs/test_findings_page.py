@@ -7,7 +7,7 @@ from pages import ROOT, cell, one_line, read, table
 
 from algoscope.experiments.mind_the_gap import claims, tables
 from algoscope.experiments.mind_the_gap.presets import plan_of
-from algoscope.experiments.mind_the_gap.solutions import found_in
+from algoscope.experiments.mind_the_gap.solutions import ensembles_in
 from algoscope.table import Table
 
 OURS = "ours, N = 128 (DFS 32)"
@@ -15,7 +15,7 @@ OURS = "ours, N = 128 (DFS 32)"
 
 @pytest.fixture(scope="module")
 def results():
-    return found_in(ROOT / "results" / "mind_the_gap")
+    return ensembles_in(ROOT / "results" / "mind_the_gap")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_results_are_of_the_full_preset(results):
         assert solutions.plan.training.steps == 10_000
         wanted = plan_of("full", solutions.plan.task, traces=solutions.name == solutions.plan.task)
         assert solutions.plan == wanted
-        assert all(chunk["environment"]["commit"] for chunk in solutions.made)
+        assert all(chunk["environment"]["commit"] for chunk in solutions.measured)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from algoscope import experiments, networks, runs, tasks, training
-from algoscope.experiments.mind_the_gap import claims, figures, paper, presets, tables
+from algoscope.experiments.mind_the_gap import claims, paper, presets, tables
+from algoscope.experiments.mind_the_gap import experiments as paper_experiments
 from algoscope.experiments.mind_the_gap.measure_seeds import problems
-from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions, found_in, solve
+from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions, ensembles_in, solve
 from algoscope.measures.attention_match import internal_gap
 from algoscope.measures.evidence import record
 from algoscope.measures.references import reference_class, unsettled
@@ -74,17 +75,17 @@ def test_an_ensemble_is_trained_once_and_found_again(solutions, folder, monkeypa
 
 
 def test_a_folder_says_what_is_in_it(solutions, folder, tmp_path):
-    (found,) = found_in(folder).values()
+    (found,) = ensembles_in(folder).values()
     assert found.plan == PLAN
     assert found.seeds == solutions.seeds
-    assert found_in(tmp_path) == {}
+    assert ensembles_in(tmp_path) == {}
     shutil.copytree(folder / "bfs", tmp_path / "bfs", ignore=lambda *_: ["seeds-00003-00005.json"])
-    (half,) = found_in(tmp_path).values()
+    (half,) = ensembles_in(tmp_path).values()
     assert [seed["seed"] for seed in half.seeds] == [0, 1, 2]
     (tmp_path / "bfs" / "seeds-00000-00002.safetensors").unlink()
     assert not half.with_attention
     with pytest.raises(runs.RunError, match="needed to compare what seeds attend to"):
-        _ = found_in(tmp_path)["bfs"].attention
+        _ = ensembles_in(tmp_path)["bfs"].attention
 
 
 def test_numbers_are_those_of_the_measures(solutions, folder):
@@ -127,7 +128,7 @@ def test_few_weights_are_kept_and_none_are_needed(solutions, folder):
 
 
 def test_figures_and_claims_come_from_the_same_folder(solutions, folder, monkeypatch):
-    monkeypatch.setattr(figures, "plan_of", lambda preset, task: PLAN)
+    monkeypatch.setattr(paper_experiments, "plan_of", lambda preset, task: PLAN)
     monkeypatch.delattr(training, "train")
     result = experiments.get("mind-the-gap-bfs").run("smoke", folder)
     drawn = {path.name for path in (folder / "figures").glob("*.svg")}
@@ -214,13 +215,13 @@ def test_correlations_beside_the_paper():
     assert [other.rows[0][column] for column in (1, 3, 4, 6)] == ["–"] * 4
     _, too_few, _ = tables.correlations(_made("bfs", [0.9, 0.8]))
     assert [claim.holds for claim in too_few] == [None, None]
-    assert "needed at least 3" in too_few[0].found
+    assert "needed at least 3" in too_few[0].evidence
     few = np.linspace(0.9, 1, 40)
     _, too_few, _ = tables.correlations(
         _made("bfs", few, eq25=few / 2, eq24=(few - few.mean()) ** 2)
     )
     assert [claim.holds for claim in too_few] == [False, None]
-    assert "N = 40, too few: 85 needed" in too_few[1].found
+    assert "N = 40, too few: 85 needed" in too_few[1].evidence
 
 
 def test_a_correlation_that_training_time_explains_is_gone_with_it_held():
@@ -240,10 +241,10 @@ def test_claims_over_time_leave_out_steps_that_nobody_reached():
     solutions = _made("bfs", [0.9, 0.8])
     closer = claims.closer_at_first(solutions, 5)
     assert closer.holds
-    assert "0.150, later 0.600; closer at first in 2 of N = 2 seeds" in closer.found
+    assert "0.150, later 0.600; closer at first in 2 of N = 2 seeds" in closer.evidence
     degrade = claims.traces_degrade(solutions, 5)
     assert degrade.holds
-    assert "step 1 0.900, later 0.500; worse later in 2 of N = 2 seeds" in degrade.found
+    assert "step 1 0.900, later 0.500; worse later in 2 of N = 2 seeds" in degrade.evidence
 
 
 def test_a_claim_over_time_needs_most_seeds():
@@ -252,7 +253,7 @@ def test_a_claim_over_time_needs_most_seeds():
         seed["sizes"]["5"]["internal"]["only"]["per_step"] = [0.3, 0.3, 0.2, None]
     closer = claims.closer_at_first(solutions, 5)
     assert closer.holds is False
-    assert "closer at first in 1 of N = 3 seeds" in closer.found
+    assert "closer at first in 1 of N = 3 seeds" in closer.evidence
     for seed in solutions.seeds:
         seed["sizes"]["5"]["internal"]["only"]["per_step"] = [0.3, 0.3, None, None]
     assert claims.closer_at_first(solutions, 5).holds is None

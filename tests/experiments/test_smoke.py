@@ -14,7 +14,7 @@ import pytest
 
 from algoscope import cli, experiments, runs
 from algoscope.experiments.mind_the_gap import paper, presets
-from algoscope.experiments.mind_the_gap.solutions import found_in
+from algoscope.experiments.mind_the_gap.solutions import ensembles_in
 from algoscope.transnar import study
 
 _N = {"bfs": 4, "bellman_ford": 4, "dfs": 2}
@@ -44,7 +44,7 @@ def test_everything_is_made_once(made, name):
     assert result.tables
     assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
     assert result.claims
-    assert all(claim.text and claim.found for claim in result.claims)
+    assert all(claim.text and claim.evidence for claim in result.claims)
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")}
     assert before
     said = []
@@ -118,7 +118,7 @@ def test_even_so_short_a_training_teaches_something_and_not_all(made):
     result, _ = made("mind-the-gap-table-10")
     assert not any(claim.holds for claim in result.claims)
     _, folder = made("mind-the-gap-table-14")
-    found = found_in(folder)
+    found = ensembles_in(folder)
     assert set(found) == {t + s for t in presets.TASKS for s in ("", "-without-traces")}
     bfs, silent = found["bfs"], found["bfs-without-traces"]
     assert bfs.test.mean() > 0.3, "the best guess without the graph is below 0.1"

@@ -5,8 +5,9 @@
     experiments.get("transnar-scores").run("smoke", pathlib.Path("runs/transnar-smoke"), print)
     experiments.from_results(pathlib.Path("results")).tables  # trains nothing
 
-A new one is a module with an `EXPERIMENT` and a line in `_MODULES`. Modules are light: what
-computes is imported when it runs. What reads results has a `summary` and a line in `_SUMMARIES`.
+A new one is a module with `EXPERIMENTS` and its name in `_MODULES`. Modules are light: what
+computes is imported when it runs. What reads results has a `summary` and its name in
+`_SUMMARIES`.
 """
 
 import functools
@@ -18,21 +19,14 @@ from algoscope.experiments.experiment import Claim, Experiment, Result
 
 __all__ = ["Claim", "Experiment", "Result", "from_results", "get", "names"]
 
-_MODULES = (
-    "transnar_scores",
-    "mind_the_gap.table1",
-    "mind_the_gap.table10",
-    "mind_the_gap.table14",
-    "mind_the_gap.bfs_figures",
-    "mind_the_gap.bellman_ford_figures",
-)
+_MODULES = ("mind_the_gap.experiments", "transnar_scores")
 _SUMMARIES = ("mind_the_gap.summary", "transnar_scores")
 
 
 @functools.cache
 def _all() -> dict[str, Experiment]:
     modules = (importlib.import_module(f"{__name__}.{module}") for module in _MODULES)
-    return {module.EXPERIMENT.name: module.EXPERIMENT for module in modules}
+    return {entry.name: entry for module in modules for entry in module.EXPERIMENTS}
 
 
 def names() -> list[str]:

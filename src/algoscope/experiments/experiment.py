@@ -9,7 +9,8 @@ from algoscope.errors import unknown_name
 from algoscope.table import Table
 
 PRESETS = ("smoke", "full")
-Say = Callable[[str], None]
+Report = Callable[[str], None]
+"""Takes a line about how far an experiment is."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,12 +20,12 @@ class Claim:
     text: str
     holds: bool | None
     """None where too little was measured to say."""
-    found: str
+    evidence: str
     """The numbers that decide it."""
 
     def __str__(self) -> str:
-        said = {True: "holds", False: "DOES NOT HOLD", None: "cannot be said"}[self.holds]
-        return f"{said}: {self.text} ({self.found})"
+        verdict = {True: "holds", False: "DOES NOT HOLD", None: "cannot be said"}[self.holds]
+        return f"{verdict}: {self.text} ({self.evidence})"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Experiment:
     """The paper, and its table or figure."""
     costs: dict[str, str]
     """Of each preset: what it takes, in words."""
-    reproduce: Callable[[str, pathlib.Path, Say], Result]
-    """(preset, folder, say) -> result; goes on with what is in the folder."""
+    reproduce: Callable[[str, pathlib.Path, Report], Result]
+    """(preset, folder, report) -> result; goes on with what is in the folder."""
     shared: str | None = None
     """Experiments with the same name here share what is trained: the name of their folder."""
 
@@ -52,7 +53,7 @@ class Experiment:
         """Where things go that were given no place."""
         return pathlib.Path("runs") / f"{self.shared or self.name}-{preset}"
 
-    def run(self, preset: str, out: pathlib.Path, say: Say = lambda _: None) -> Result:
+    def run(self, preset: str, out: pathlib.Path, report: Report = lambda _: None) -> Result:
         if preset not in self.costs:
             raise ValueError(unknown_name("preset", preset, self.costs))
-        return self.reproduce(preset, out, say)
+        return self.reproduce(preset, out, report)

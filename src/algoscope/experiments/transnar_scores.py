@@ -8,7 +8,7 @@ import json
 import pathlib
 from typing import TYPE_CHECKING, Any
 
-from algoscope.experiments.experiment import PRESETS, Claim, Experiment, Result, Say
+from algoscope.experiments.experiment import PRESETS, Claim, Experiment, Report, Result
 
 if TYPE_CHECKING:
     from algoscope.transnar.study import Study
@@ -99,10 +99,10 @@ def study_of(preset: str) -> "Study":
     )
 
 
-def reproduce(preset: str, out: pathlib.Path, say: Say) -> Result:
+def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
     from algoscope.transnar.study import run_study
 
-    return result_of(preset, run_study(study_of(preset), out, say))
+    return result_of(preset, run_study(study_of(preset), out, report))
 
 
 def result_of(preset: str, results: dict[str, Any]) -> Result:
@@ -147,13 +147,17 @@ def _listed(values: list[float]) -> str:
     return ", ".join(f"{value:.3f}" for value in values)
 
 
-EXPERIMENT = Experiment(
-    "transnar-scores",
-    "base Transformer, hybrid, reasoner alone and controls on CLRS-Text, in one table",
-    "Bounsi et al. 2024 (arXiv 2406.09308), figures 3 to 5",
-    {
-        "smoke": "two tasks, n up to 6, two towers of up to 0.4 M weights; minutes on two cores",
-        "full": "14 tasks, n up to 14, eight towers of 12 and 19 M weights; 19 minutes on one H200",
-    },
-    reproduce,
+EXPERIMENTS = (
+    Experiment(
+        "transnar-scores",
+        "base Transformer, hybrid, reasoner alone and controls on CLRS-Text, in one table",
+        "Bounsi et al. 2024 (arXiv 2406.09308), figures 3 to 5",
+        {
+            "smoke": "two tasks, n up to 6, two towers of up to 0.4 M weights; minutes on two "
+            "cores",
+            "full": "14 tasks, n up to 14, eight towers of 12 and 19 M weights; 19 minutes on one "
+            "H200",
+        },
+        reproduce,
+    ),
 )

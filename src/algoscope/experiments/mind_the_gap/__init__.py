@@ -3,11 +3,12 @@
 All of them are read off ensembles, each trained and measured once in the folder of the experiment:
 give several experiments one folder, and they share what they can.
 
-    presets     what is trained, small and as in the paper, and what that takes
-    solutions   plan -> trained and measured seeds, by chunks that can be stopped and gone on with
-    measuring   trained network -> its numbers
-    tables      the tables, beside the paper's numbers
-    claims      what the paper says about its figures, and whether it holds
-    drawing     the figures
-    __main__    all tables and claims of the ensembles in a folder, for documents
+    experiments    the five of them: what each trains, shows and claims
+    presets        what is trained, small and as in the paper, and what that takes
+    solutions      plan -> trained and measured seeds, by chunks, which can be stopped
+    measure_seeds  trained network -> its numbers
+    tables         the tables, beside the paper's numbers
+    claims         what the paper says about its figures, and whether it holds
+    draw_figures   the figures
+    summary        all tables and claims of the ensembles in a folder, for documents
 """

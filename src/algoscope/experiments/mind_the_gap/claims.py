@@ -62,36 +62,36 @@ def related(solutions: Solutions, size: int) -> list[Related]:
     for name in solutions.references(size):
         distances = solutions.internal(size, "eq24", name)
         kinds[f"internal, {name}, n = {size}"] = ("internal", distances)
-    found = []
+    relations = []
     for label, (kind, values) in kinds.items():
         try:
-            of_seeds = correlation(solutions.test, values)
+            plain = correlation(solutions.test, values)
         except ValueError as reason:
-            found.append(Related(kind, label, None, str(reason).partition(";")[0], None))
+            relations.append(Related(kind, label, None, str(reason).partition(";")[0], None))
             continue
         try:
-            left = partial_correlation(solutions.test, values, solutions.log_steps)
+            partial = partial_correlation(solutions.test, values, solutions.log_steps)
         except ValueError:
-            left = None
-        found.append(Related(kind, label, of_seeds, "", left))
-    return found
+            partial = None
+        relations.append(Related(kind, label, plain, "", partial))
+    return relations
 
 
 def unrelated(solutions: Solutions, size: int) -> list[Claim]:
     """Accuracy does not correlate with external, nor with internal faithfulness."""
     claims = []
-    for one in related(solutions, size)[:2]:
-        c = one.correlation
-        found = one.reason
+    for relation in related(solutions, size)[:2]:
+        c = relation.correlation
+        evidence = relation.reason
         if c is not None:
-            found = (
+            evidence = (
                 f"Pearson {c.pearson:+.3f}, p = {c.pearson_p:.3f}; Spearman {c.spearman:+.3f}, "
                 f"p = {c.spearman_p:.3f}; N = {c.count}"
             )
-            if one.unrelated is None:
-                found += f", too few: {_ENOUGH} needed"
+            if relation.unrelated is None:
+                evidence += f", too few: {_ENOUGH} needed"
         text = f"{solutions.plan.task}: test score does not correlate with faithfulness"
-        claims.append(Claim(f"{text} ({one.label})", one.unrelated, found))
+        claims.append(Claim(f"{text} ({relation.label})", relation.unrelated, evidence))
     return claims
 
 
@@ -129,19 +129,19 @@ def _split(curves: list[np.ndarray], steps: int) -> tuple[np.ndarray, np.ndarray
 
 
 def _mean(values: np.ndarray, axis: int | None = None) -> np.ndarray:
-    """Of those that are there."""
-    there = np.isfinite(values)
+    """Of the finite values."""
+    finite = np.isfinite(values)
     with np.errstate(invalid="ignore"):
-        return np.where(there, values, 0).sum(axis) / there.sum(axis)
+        return np.where(finite, values, 0).sum(axis) / finite.sum(axis)
 
 
-def _is_less(one: np.ndarray, other: np.ndarray) -> bool | None:
+def _is_less(smaller: np.ndarray, larger: np.ndarray) -> bool | None:
     """In the mean and in most seeds; None if there is nothing to compare."""
-    there = np.isfinite(one) & np.isfinite(other)
-    if not there.any():
+    finite = np.isfinite(smaller) & np.isfinite(larger)
+    if not finite.any():
         return None
-    apart = (other - one)[there]
-    return bool(apart.mean() > 0 and (apart > 0).mean() > 0.5)
+    difference = (larger - smaller)[finite]
+    return bool(difference.mean() > 0 and (difference > 0).mean() > 0.5)
 
 
 class Between(NamedTuple):
@@ -170,13 +170,13 @@ def between(solutions: Solutions) -> Between:
     )
     names = [f"seed {seed['seed']}" for seed in solutions.seeds]
     count = len(names)
-    own, exact = distances[:count, :count], distances[count:, count:]
+    trained, exact = distances[:count, :count], distances[count:, count:]
     return Between(
         [*names, *(reference.name for reference in references)],
         len(references),
         distances,
-        ward_clusters(own) if count >= 3 else None,
-        _mean_pair(own),
+        ward_clusters(trained) if count >= 3 else None,
+        _mean_pair(trained),
         float(distances[:count, count:].min()),
         _mean_pair(exact),
     )
@@ -187,45 +187,45 @@ def _mean_pair(distances: np.ndarray) -> float:
     return float(pairs.mean()) if pairs.size else float("nan")
 
 
-def far_from_compiled(solutions: Solutions, found: Between) -> list[Claim]:
+def far_from_compiled(solutions: Solutions, between: Between) -> list[Claim]:
     """Section 4.5 and figure 5."""
     nodes, task = solutions.plan.sizes[0], solutions.plan.task
-    told = [
-        f"between solutions {_three(found.solutions, nodes)}",
-        f"closest to a reference {_three(found.closest, nodes)}",
+    evidence = [
+        f"between solutions {_three(between.solutions, nodes)}",
+        f"closest to a reference {_three(between.closest, nodes)}",
     ]
-    if np.isfinite(found.exact):
-        told.append(f"between references {_three(found.exact, nodes)}")
+    if np.isfinite(between.exact):
+        evidence.append(f"between references {_three(between.exact, nodes)}")
     if task == "bfs":
-        told.append(f"paper {BETWEEN_SOLUTIONS} and {CLOSEST_TO_COMPILED}")
+        evidence.append(f"paper {BETWEEN_SOLUTIONS} and {CLOSEST_TO_COMPILED}")
     claims = [
         Claim(
             f"{task}: every solution is farther from each reference than solutions are from each "
             f"other in the mean (n = {nodes})",
-            found.closest > found.solutions,
-            "; ".join(told),
+            between.closest > between.solutions,
+            "; ".join(evidence),
         )
     ]
-    if found.clusters is not None:
-        best = max(found.clusters.silhouettes.values())
+    if between.clusters is not None:
+        best = max(between.clusters.silhouettes.values())
         claims.append(
             Claim(
                 f"{task}: solutions fall into several clusters (Ward, number by silhouette)",
-                found.clusters.count > 1,
-                f"{found.clusters.count}, best mean silhouette {best:.2f}"
+                between.clusters.count > 1,
+                f"{between.clusters.count}, best mean silhouette {best:.2f}"
                 + (f"; paper {CLUSTERS}" if task == "bfs" else ""),
             )
         )
     return claims
 
 
-def of_figures(solutions: Solutions, found: Between | None) -> list[Claim]:
-    """All that is said of a task's figures; without `found` nothing about figure 5."""
-    said = unrelated(solutions, solutions.plan.sizes[-1])
-    said += far_from_compiled(solutions, found) if found is not None else []
+def of_figures(solutions: Solutions, between: Between | None) -> list[Claim]:
+    """All claims about a task's figures; without `between` none about figure 5."""
+    claims = unrelated(solutions, solutions.plan.sizes[-1])
+    claims += far_from_compiled(solutions, between) if between is not None else []
     for size in solutions.plan.sizes:
-        said += [closer_at_first(solutions, size), traces_degrade(solutions, size)]
-    return said
+        claims += [closer_at_first(solutions, size), traces_degrade(solutions, size)]
+    return claims
 
 
 def _three(total_variation: float, nodes: int) -> str:

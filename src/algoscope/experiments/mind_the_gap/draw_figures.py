@@ -61,13 +61,13 @@ def _band(axes, x: np.ndarray, y: np.ndarray) -> None:
     if count < 3 or spread == 0:
         return
     slope = ((x - x.mean()) * (y - y.mean())).sum() / spread
-    at = np.linspace(x.min(), x.max(), 50)
-    line = y.mean() + slope * (at - x.mean())
+    grid = np.linspace(x.min(), x.max(), 50)
+    line = y.mean() + slope * (grid - x.mean())
     left = y - y.mean() - slope * (x - x.mean())
-    error = np.sqrt((left**2).sum() / (count - 2) * (1 / count + (at - x.mean()) ** 2 / spread))
+    error = np.sqrt((left**2).sum() / (count - 2) * (1 / count + (grid - x.mean()) ** 2 / spread))
     half = scipy.stats.t.ppf(0.975, count - 2) * error
-    axes.fill_between(at, line - half, line + half, color=REFERENCE, alpha=0.15, linewidth=0)
-    axes.plot(at, line, color=REFERENCE)
+    axes.fill_between(grid, line - half, line + half, color=REFERENCE, alpha=0.15, linewidth=0)
+    axes.plot(grid, line, color=REFERENCE)
 
 
 def attention_over_time(solutions: Solutions, name: str) -> Drawn:
@@ -174,7 +174,7 @@ def _maps(solutions: Solutions, name: str, chosen: list[int], all_references: bo
     return drawn._replace(name=name)
 
 
-def between_solutions(found: Between, name: str) -> Drawn:
+def between_solutions(between: Between, name: str) -> Drawn:
     """Figure 5: all solutions against each other, and the tree that joins the nearest first."""
-    compared = Distances(found.names, found.references, found.total_variation)
+    compared = Distances(between.names, between.references, between.total_variation)
     return distances.draw(compared)._replace(name=name)

@@ -28,7 +28,7 @@ _SEED = 3
 """That of the canonical test problems: 32 of 64 nodes are those."""
 
 
-class _Place(NamedTuple):
+class _Problems(NamedTuple):
     batch: Batch
     references: list[Reference]
     unsettled: np.ndarray
@@ -44,55 +44,57 @@ def measure(
     """The numbers of each seed, and the attention (mean of heads) on the first problems of the
     first size: float16 [seed, problem, step, receiver, sender]."""
     (task,) = run.tasks
-    places = {}
+    by_size = {}
     for size in sizes:
         batch = problems(task, size, count)
-        places[size] = _Place(batch, reference_class(batch), unsettled(batch))
+        by_size[size] = _Problems(batch, reference_class(batch), unsettled(batch))
     results = run.results
-    found, attention = [], []
+    numbers, attention = [], []
     for index, seed in enumerate(run.seeds):
         network = run.ensemble([seed]).member(0, task)
-        done = {size: record(network, place.batch) for size, place in places.items()}
-        found.append(
+        recordings = {size: record(network, part.batch) for size, part in by_size.items()}
+        numbers.append(
             {
                 "seed": seed,
                 "test": results["test"][task]["score"][index],
                 "best_step": results["best_step"][index],
                 "best_validation": results["best_validation"][index],
-                "sizes": {str(size): _numbers(done[size], places[size]) for size in sizes},
+                "sizes": {str(size): _numbers(recordings[size], by_size[size]) for size in sizes},
             }
         )
-        kept = np.asarray(done[sizes[0]].attention)[:compared].mean(2)
-        attention.append(kept.astype(np.float16))
-    return without_nan(found), np.stack(attention)
+        means = np.asarray(recordings[sizes[0]].attention)[:compared].mean(2)
+        attention.append(means.astype(np.float16))
+    return without_nan(numbers), np.stack(attention)
 
 
-def _numbers(done: Recording, place: _Place) -> dict[str, Any]:
-    gaps = [internal_gap(done, reference, place.unsettled) for reference in place.references]
+def _numbers(recording: Recording, problems: _Problems) -> dict[str, Any]:
+    gaps = [
+        internal_gap(recording, reference, problems.unsettled) for reference in problems.references
+    ]
     return {
-        "accuracy": float(networks.score(done, place.batch)["score"]),
-        "external": _external(done, place.batch) if done.hints else None,
+        "accuracy": float(networks.score(recording, problems.batch)["score"]),
+        "external": _external(recording, problems.batch) if recording.hints else None,
         "internal": {gap.reference: _internal(gap) for gap in gaps},
         "nearest": nearest(gaps).reference,
     }
 
 
-def _external(done: Recording, batch: Batch) -> dict[str, Any]:
-    found = external_faithfulness(done, batch)
+def _external(recording: Recording, batch: Batch) -> dict[str, Any]:
+    match = external_faithfulness(recording, batch)
     return {
-        "eq25": found.eq25,
-        "exact_steps": found.exact_steps,
-        "moves": found.moves,
-        "per_step": {name: of.eq25_per_step.tolist() for name, of in found.by_hint.items()},
+        "eq25": match.eq25,
+        "exact_steps": match.exact_steps,
+        "moves": match.moves,
+        "per_step": {name: hint.eq25_per_step.tolist() for name, hint in match.by_hint.items()},
     }
 
 
 def _internal(gap: InternalGap) -> dict[str, Any]:
-    every = gap.by_rows["all"]
+    all_rows = gap.by_rows["all"]
     return {
         "eq24": gap.eq24,
-        "per_row_l1": every.per_row_l1,
-        "total_variation": every.total_variation,
+        "per_row_l1": all_rows.per_row_l1,
+        "total_variation": all_rows.total_variation,
         "unsettled": gap.by_rows["unsettled"].total_variation,
         "decisive": gap.by_rows["decisive"].total_variation,
         "per_step": gap.total_variation_per_step.tolist(),

@@ -4,13 +4,12 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from algoscope.experiments.experiment import Say
+from algoscope.experiments.experiment import Report
 
 if TYPE_CHECKING:
     from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions
 
 TASKS = ("bfs", "bellman_ford", "dfs")
-FOLDER = "mind-the-gap"
 _SEEDS = {"bfs": 128, "bellman_ford": 128, "dfs": 32}
 _FEW_SEEDS = {"bfs": 4, "bellman_ford": 4, "dfs": 2}
 _CHUNKS = {"bfs": 128, "bellman_ford": 128, "dfs": 32}
@@ -61,14 +60,14 @@ def plan_of(preset: str, task: str, *, traces: bool = True) -> "Plan":
 
 
 def solve_all(
-    preset: str, plans: Sequence["Plan"], out: pathlib.Path, say: Say
+    preset: str, plans: Sequence["Plan"], out: pathlib.Path, report: Report
 ) -> list["Solutions"]:
     """The plans' solutions, found in the folder or made there."""
     from algoscope.experiments.mind_the_gap.solutions import solve
 
     if preset == "full":
-        say(estimate(plans, out))
-    return [solve(plan, out, say) for plan in plans]
+        report(estimate(plans, out))
+    return [solve(plan, out, report) for plan in plans]
 
 
 def estimate(plans: Sequence["Plan"], out: pathlib.Path) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from algoscope import runs, training
-from algoscope.experiments.experiment import Say
+from algoscope.experiments.experiment import Report
 from algoscope.experiments.mind_the_gap.measure_seeds import measure, problems
 from algoscope.files import read_arrays, write_arrays, write_bytes
 from algoscope.recording import Recording
@@ -28,7 +28,7 @@ from algoscope.tasks import Batch
 from algoscope.training import TrainingConfig
 from algoscope.training.config import config_from_json
 
-_SAY_EVERY = 10.0
+_REPORT_EVERY = 10.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,8 +77,8 @@ class Plan:
 @dataclasses.dataclass(frozen=True, eq=False)
 class Solutions:
     plan: Plan
-    made: list[dict[str, Any]]
-    """Of each chunk: the content of its JSON file, see `measuring` for the numbers of a seed."""
+    measured: list[dict[str, Any]]
+    """The content of each chunk's JSON file; see `measure_seeds` for the numbers of a seed."""
     folder: pathlib.Path
 
     @property
@@ -88,7 +88,7 @@ class Solutions:
     @functools.cached_property
     def seeds(self) -> list[dict[str, Any]]:
         """The numbers of each seed."""
-        return [seed for chunk in self.made for seed in chunk["seeds"]]
+        return [seed for chunk in self.measured for seed in chunk["seeds"]]
 
     @property
     def with_attention(self) -> bool:
@@ -116,8 +116,8 @@ class Solutions:
         hidden = np.zeros((*self.attention.shape[1:4], 0), np.float32)
         lengths = self.batch.lengths
         return [
-            Recording.from_arrays(attention=own[:, :, None], hidden=hidden, lengths=lengths)
-            for own in self.attention
+            Recording.from_arrays(attention=attention[:, :, None], hidden=hidden, lengths=lengths)
+            for attention in self.attention
         ]
 
     @property
@@ -136,8 +136,8 @@ class Solutions:
 
     def trace_per_step(self, size: int) -> dict[str, np.ndarray]:
         """eq. 25 of each hint, NaN where no problem has come so far: [seed, step]"""
-        every = [seed["sizes"][str(size)]["external"]["per_step"] for seed in self.seeds]
-        return {hint: np.array([of[hint] for of in every], float) for hint in every[0]}
+        curves = [seed["sizes"][str(size)]["external"]["per_step"] for seed in self.seeds]
+        return {hint: np.array([curve[hint] for curve in curves], float) for hint in curves[0]}
 
     def references(self, size: int) -> list[str]:
         return list(self.seeds[0]["sizes"][str(size)]["internal"])
@@ -151,46 +151,49 @@ class Solutions:
         )
 
     def as_json(self) -> dict[str, Any]:
-        own = ("plan", "seeds")
-        where = [{k: v for k, v in chunk.items() if k not in own} for chunk in self.made]
+        of_all = ("plan", "seeds")
+        chunks = [{k: v for k, v in chunk.items() if k not in of_all} for chunk in self.measured]
         plan = self.plan.as_json(self.plan.training)
-        return {"plan": plan, "chunks": where, "seeds": self.seeds}
+        return {"plan": plan, "chunks": chunks, "seeds": self.seeds}
 
 
-def solve(plan: Plan, out: pathlib.Path, say: Say) -> Solutions:
+def solve(plan: Plan, out: pathlib.Path, report: Report) -> Solutions:
     """The plan's seeds; those that are in the folder are not trained again."""
     folder = out / plan.name
     folder.mkdir(parents=True, exist_ok=True)
-    return Solutions(plan, [_done(plan, config, folder, say) for config in plan.chunks], folder)
+    measured = [_measured(plan, config, folder, report) for config in plan.chunks]
+    return Solutions(plan, measured, folder)
 
 
-def found_in(out: pathlib.Path) -> dict[str, Solutions]:
+def ensembles_in(out: pathlib.Path) -> dict[str, Solutions]:
     """The ensembles in a folder, as far as they are done, by name; nothing is trained."""
-    found = {}
+    ensembles = {}
     for folder in sorted({path.parent for path in out.glob("*/seeds-*.json")}):
         files = sorted(folder.glob("seeds-*.json"))
-        made = [json.loads(path.read_text()) for path in files]
-        chunks = [config_from_json(chunk["plan"]["training"]) for chunk in made]
-        every = dataclasses.replace(chunks[0], seeds=sum(chunk.seeds for chunk in chunks))
-        first = made[0]["plan"]
+        measured = [json.loads(path.read_text()) for path in files]
+        configs = [config_from_json(chunk["plan"]["training"]) for chunk in measured]
+        config = dataclasses.replace(configs[0], seeds=sum(config.seeds for config in configs))
+        first = measured[0]["plan"]
         plan = Plan(
-            every, chunks[0].seeds, tuple(first["sizes"]), first["problems"], first["compared"]
+            config, configs[0].seeds, tuple(first["sizes"]), first["problems"], first["compared"]
         )
-        for path, chunk, wanted in zip(files, made, plan.chunks, strict=True):
-            _need_same(chunk["plan"], plan.as_json(wanted), path)
-        found[plan.name] = Solutions(plan, made, folder)
-    return found
+        for path, chunk, part in zip(files, measured, plan.chunks, strict=True):
+            _check_same(chunk["plan"], plan.as_json(part), path)
+        ensembles[plan.name] = Solutions(plan, measured, folder)
+    return ensembles
 
 
-def _done(plan: Plan, config: TrainingConfig, folder: pathlib.Path, say: Say) -> dict[str, Any]:
-    """What the chunk's JSON file says, once there is one."""
+def _measured(
+    plan: Plan, config: TrainingConfig, folder: pathlib.Path, report: Report
+) -> dict[str, Any]:
+    """The content of the chunk's JSON file, which is made if it is missing."""
     path, wanted = folder / _stem(config), plan.as_json(config)
-    small = folder / f"{path.name}.json"
-    if not small.exists():
-        run = _trained(config, path, f"{plan.name}, {path.name}", say)
+    file = folder / f"{path.name}.json"
+    if not file.exists():
+        run = _trained(config, path, f"{plan.name}, {path.name}", report)
         begun = time.monotonic()
         seeds, attention = measure(run, plan.sizes, plan.problems, plan.compared)
-        found = {
+        content = {
             "plan": wanted,
             "environment": run.description["environment"],
             "notes": run.description["notes"],
@@ -199,45 +202,46 @@ def _done(plan: Plan, config: TrainingConfig, folder: pathlib.Path, say: Say) ->
             "seeds": seeds,
         }
         write_arrays(_attention_file(folder, config), {"attention": attention})
-        write_bytes(small, _a_seed_a_line(found).encode())
-        say(f"{plan.name}, {path.name}: measured in {found['measuring_seconds']:.0f} s")
-    found = json.loads(small.read_text())
-    _need_same(found["plan"], wanted, small)
+        write_bytes(file, _a_seed_a_line(content).encode())
+        report(f"{plan.name}, {path.name}: measured in {content['measuring_seconds']:.0f} s")
+    content = json.loads(file.read_text())
+    _check_same(content["plan"], wanted, file)
     if path.exists():
-        _keep_two(runs.open(path), found["seeds"])
-    return found
+        _keep_two(runs.open(path), content["seeds"])
+    return content
 
 
-def _trained(config: TrainingConfig, path: pathlib.Path, name: str, say: Say) -> Run:
-    last = -_SAY_EVERY
+def _trained(config: TrainingConfig, path: pathlib.Path, name: str, report: Report) -> Run:
+    last = -_REPORT_EVERY
 
-    def report(at: training.Report) -> None:
+    def report_step(progress: training.Report) -> None:
         nonlocal last
-        if time.monotonic() - last >= _SAY_EVERY or at.step == at.steps:
+        if time.monotonic() - last >= _REPORT_EVERY or progress.step == progress.steps:
             last = time.monotonic()
-            say(f"{name}: step {at.step} of {at.steps}, validation {at.score:.3f}")
+            score = f"validation {progress.score:.3f}"
+            report(f"{name}: step {progress.step} of {progress.steps}, {score}")
 
     if not path.exists():
-        return training.train(config, path, report=report)
-    _need_same(runs.open(path).config, json.loads(json.dumps(config.as_json())), path)
-    return training.resume(path, report=report)
+        return training.train(config, path, report=report_step)
+    _check_same(runs.open(path).config, json.loads(json.dumps(config.as_json())), path)
+    return training.resume(path, report=report_step)
 
 
-def _need_same(found: dict[str, Any], wanted: dict[str, Any], path: pathlib.Path) -> None:
-    if found != wanted:
+def _check_same(settings: dict[str, Any], wanted: dict[str, Any], path: pathlib.Path) -> None:
+    if settings != wanted:
         raise RunError(
-            f"{path}: was made with other settings ({_difference(found, wanted)}); give another "
+            f"{path}: was made with other settings ({_difference(settings, wanted)}); give another "
             "folder, or remove that one"
         )
 
 
-def _difference(found: Any, wanted: Any, name: str = "") -> str:
+def _difference(settings: Any, wanted: Any, name: str = "") -> str:
     """The first setting that differs."""
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        for key in [*wanted, *(k for k in found if k not in wanted)]:
-            if found.get(key) != wanted.get(key):
-                return _difference(found.get(key), wanted.get(key), f"{name}.{key}".strip("."))
-    return f"{name}: there {found!r}, needed {wanted!r}"
+    if isinstance(settings, dict) and isinstance(wanted, dict):
+        for key in [*wanted, *(key for key in settings if key not in wanted)]:
+            if settings.get(key) != wanted.get(key):
+                return _difference(settings.get(key), wanted.get(key), f"{name}.{key}".strip("."))
+    return f"{name}: there {settings!r}, needed {wanted!r}"
 
 
 def _keep_two(run: Run, seeds: list[dict[str, Any]]) -> None:
@@ -263,8 +267,8 @@ def _seconds(run: Run) -> float:
     return (ended - begun).total_seconds()
 
 
-def _a_seed_a_line(found: dict[str, Any]) -> str:
-    *head, (last, seeds) = found.items()
+def _a_seed_a_line(content: dict[str, Any]) -> str:
+    *head, (last, seeds) = content.items()
     lines = [f'"{name}": {json.dumps(value)},' for name, value in head]
     lines += [f'"{last}": [', ",\n".join(json.dumps(seed) for seed in seeds), "]"]
     return "\n".join(["{", *lines, "}", ""])

@@ -9,13 +9,13 @@ import pathlib
 from algoscope.experiments.experiment import Claim, Result
 from algoscope.experiments.mind_the_gap import claims, tables, waiting
 from algoscope.experiments.mind_the_gap.presets import TASKS
-from algoscope.experiments.mind_the_gap.solutions import Solutions, found_in
+from algoscope.experiments.mind_the_gap.solutions import Solutions, ensembles_in
 from algoscope.table import Table
 
 
 def summary(folder: pathlib.Path) -> Result | None:
     """None if the folder holds no ensemble."""
-    ensembles = found_in(folder)
+    ensembles = ensembles_in(folder)
     if not ensembles:
         return None
     all_tables: list[Table] = [_provenance(ensembles)]
@@ -47,15 +47,15 @@ def _provenance(ensembles: dict[str, Solutions]) -> Table:
     rows = []
     for name, solutions in ensembles.items():
         config = solutions.plan.training
-        environments = [chunk["environment"] for chunk in solutions.made]
+        environments = [chunk["environment"] for chunk in solutions.measured]
         rows.append(
             [
                 name,
                 str(len(solutions.seeds)),
                 f"{config.steps:,}",
                 f"{config.learning_rate:g}",
-                f"{sum(chunk['training_seconds'] for chunk in solutions.made) / 60:.1f}",
-                f"{sum(chunk['measuring_seconds'] for chunk in solutions.made) / 60:.1f}",
+                f"{sum(chunk['training_seconds'] for chunk in solutions.measured) / 60:.1f}",
+                f"{sum(chunk['measuring_seconds'] for chunk in solutions.measured) / 60:.1f}",
                 ", ".join(sorted({str(environment["device"]) for environment in environments})),
                 ", ".join(sorted({str(environment["commit"]) for environment in environments})),
             ]

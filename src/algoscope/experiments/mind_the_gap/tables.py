@@ -25,16 +25,23 @@ def accuracy_of(solutions: Solutions) -> Accuracy:
     return Accuracy(float(scores.mean()), float(scores.std()), float(scores.max()))
 
 
-def baselines(every: list[Solutions]) -> tuple[Table, list[Claim]]:
+def baselines(ensembles: list[Solutions]) -> tuple[Table, list[Claim]]:
     """Table 10."""
     rows, claims = [], []
-    for solutions in every:
+    for solutions in ensembles:
         task, ours = solutions.plan.task, accuracy_of(solutions)
         paper, margin = BASELINES[task], _MARGINS[task]
-        apart = ours.mean - paper.mean
-        holds = abs(apart) <= margin
+        difference = ours.mean - paper.mean
+        holds = abs(difference) <= margin
         rows.append(
-            [task, str(paper), str(ours), str(len(solutions.seeds)), f"{apart:+.2f}", _said(holds)]
+            [
+                task,
+                str(paper),
+                str(ours),
+                str(len(solutions.seeds)),
+                f"{difference:+.2f}",
+                _yes_or_no(holds),
+            ]
         )
         claims.append(
             Claim(
@@ -50,26 +57,26 @@ def baselines(every: list[Solutions]) -> tuple[Table, list[Claim]]:
     ), claims
 
 
-def without_traces(with_them: list[Solutions], without: list[Solutions]) -> tuple[Table, list]:
+def without_traces(traced: list[Solutions], silent: list[Solutions]) -> tuple[Table, list[Claim]]:
     """Table 14, beside the same tasks with traces."""
     rows, claims = [], []
-    for one, other in zip(with_them, without, strict=True):
-        task, ours = other.plan.task, accuracy_of(other)
+    for with_traces, without in zip(traced, silent, strict=True):
+        task, ours = without.plan.task, accuracy_of(without)
         paper = WITHOUT_TRACES[task]
-        gain, error = _gain(one.test, other.test)
-        of_paper = paper.mean - BASELINES[task].mean
-        hurt = of_paper > _NOT_NEEDED
+        gain, error = _gain(with_traces.test, without.test)
+        paper_gain = paper.mean - BASELINES[task].mean
+        hurt = paper_gain > _NOT_NEEDED
         holds = _exceeds(gain, error, 0.0 if hurt else -_NOT_NEEDED)
         rows.append(
             [
                 task,
                 str(paper),
                 str(ours),
-                str(len(other.seeds)),
+                str(len(without.seeds)),
                 f"{ours.mean - paper.mean:+.2f}",
-                f"{of_paper:+.2f}",
+                f"{paper_gain:+.2f}",
                 f"{gain:+.2f} ± {error:.2f}",
-                _said(holds),
+                _yes_or_no(holds),
             ]
         )
         text = (
@@ -77,8 +84,9 @@ def without_traces(with_them: list[Solutions], without: list[Solutions]) -> tupl
             if hurt
             else f"{task} loses at most {_NOT_NEEDED:g} point of its mean without traces"
         )
-        found = f"paper {of_paper:+.2f}, ours {gain:+.2f} ± {error:.2f} (standard error)"
-        claims.append(Claim(text, holds, f"{found}, N = {len(one.seeds)} and {len(other.seeds)}"))
+        evidence = f"paper {paper_gain:+.2f}, ours {gain:+.2f} ± {error:.2f} (standard error)"
+        counts = f"N = {len(with_traces.seeds)} and {len(without.seeds)}"
+        claims.append(Claim(text, holds, f"{evidence}, {counts}"))
     return Table(
         "Table 14: test score in percent without traces, over N seeds; what is gained by that",
         ["task", "paper", "ours", "N", "difference", "paper's gain", "our gain", "holds"],
@@ -89,16 +97,16 @@ def without_traces(with_them: list[Solutions], without: list[Solutions]) -> tupl
 def correlations(solutions: Solutions) -> tuple[Table, list[Claim], list[Related]]:
     """Table 1: test score against faithfulness over seeds. The paper's numbers are of BFS alone."""
     in_paper = solutions.plan.task == "bfs"
-    found = [one for size in solutions.plan.sizes for one in related(solutions, size)]
+    relations = [relation for size in solutions.plan.sizes for relation in related(solutions, size)]
     rows = []
-    for one in found:
-        paper, ours = CORRELATIONS[one.kind], one.correlation
+    for relation in relations:
+        paper, ours = CORRELATIONS[relation.kind], relation.correlation
         if ours is None:
-            rows.append([one.label, "", one.reason, *[""] * 6])
+            rows.append([relation.label, "", relation.reason, *[""] * 6])
             continue
         rows.append(
             [
-                one.label,
+                relation.label,
                 f"{paper.pearson:+.3f} (p {paper.pearson_p:.3f})" if in_paper else "–",
                 f"{ours.pearson:+.3f} [{ours.pearson_low:+.2f}, {ours.pearson_high:+.2f}]"
                 f" (p {ours.pearson_p:.3f})",
@@ -108,7 +116,7 @@ def correlations(solutions: Solutions) -> tuple[Table, list[Claim], list[Related
                 f" (p {ours.spearman_p:.3f})",
                 f"{ours.spearman - paper.spearman:+.3f}" if in_paper else "–",
                 str(ours.count),
-                _said(one.unrelated),
+                _yes_or_no(relation.unrelated),
             ]
         )
     size = solutions.plan.sizes[-1]
@@ -124,7 +132,7 @@ def correlations(solutions: Solutions) -> tuple[Table, list[Claim], list[Related
             rows,
         ),
         unrelated(solutions, size),
-        found,
+        relations,
     )
 
 
@@ -132,14 +140,15 @@ def with_steps_held(solutions: Solutions) -> Table:
     """Whether seeds differ in score and in faithfulness just because some learnt for longer: their
     weights are those that were best on validation."""
     rows = []
-    for one in (one for size in solutions.plan.sizes for one in related(solutions, size)):
-        left, ours = one.steps_held, one.correlation
+    relations = [relation for size in solutions.plan.sizes for relation in related(solutions, size)]
+    for relation in relations:
+        left, ours = relation.steps_held, relation.correlation
         if left is None or ours is None:
-            rows.append([one.label, "", one.reason or "cannot be held", "", ""])
+            rows.append([relation.label, "", relation.reason or "cannot be held", "", ""])
             continue
         rows.append(
             [
-                one.label,
+                relation.label,
                 f"{ours.pearson:+.3f} (p {ours.pearson_p:.3f})",
                 f"{left.pearson:+.3f} (p {left.pearson_p:.3f})",
                 f"{left.spearman:+.3f} (p {left.spearman_p:.3f})",
@@ -147,9 +156,9 @@ def with_steps_held(solutions: Solutions) -> Table:
             ]
         )
     try:
-        of_step = correlation(solutions.test, solutions.log_steps)
-        r = f"{of_step.pearson:+.3f} (p {of_step.pearson_p:.3f})"
-        rows.append(["logarithm of that step", r, "", "", str(of_step.count)])
+        step_correlation = correlation(solutions.test, solutions.log_steps)
+        r = f"{step_correlation.pearson:+.3f} (p {step_correlation.pearson_p:.3f})"
+        rows.append(["logarithm of that step", r, "", "", str(step_correlation.count)])
     except ValueError as reason:
         rows.append(["logarithm of that step", "", str(reason).partition(";")[0], "", ""])
     return Table(
@@ -172,5 +181,5 @@ def _exceeds(gain: float, error: float, bound: float) -> bool | None:
     return gain > bound
 
 
-def _said(holds: bool | None) -> str:
+def _yes_or_no(holds: bool | None) -> str:
     return {True: "yes", False: "no", None: "too few"}[holds]

@@ -27,11 +27,11 @@ class Distances(NamedTuple):
     """Of the attention of each seed on the problems kept from a program's, in total variation."""
 
     program: str
-    every: np.ndarray
+    all_rows: np.ndarray
     """[seed]"""
     idle: np.ndarray
     """Over rows of nodes that were not visited and do not read one that was: [seed]"""
-    others: np.ndarray
+    other_rows: np.ndarray
     """Over all other rows: [seed]"""
 
 
@@ -39,31 +39,31 @@ def distances(solutions: Solutions) -> list[Distances]:
     """From each reference, and last from the program that waits on itself."""
     batch = solutions.batch
     visited = batch.hints["reach_h" if solutions.plan.task == "bfs" else "msk"] > 0
-    found = []
+    rows = []
     waiting = reference(PROGRAMS[solutions.plan.task], batch)
-    for one in [*reference_class(batch), waiting]:
-        attention = np.asarray(one.recording.attention).mean(2)
+    for exact in [*reference_class(batch), waiting]:
+        attention = np.asarray(exact.recording.attention).mean(2)
         apart = np.abs(solutions.attention - attention).sum(-1) / 2
         before = visited[:, : attention.shape[1]]
-        valid = np.broadcast_to(one.recording.valid[:, :, None], before.shape)
+        valid = np.broadcast_to(exact.recording.valid[:, :, None], before.shape)
         read = np.take_along_axis(before, attention.argmax(-1), 2)
         idle = valid & ~before & ~read
         parts = (apart[:, rows].mean(1) for rows in (valid, idle, valid & ~idle))
-        found.append(Distances(one.name, *parts))
-    return found
+        rows.append(Distances(exact.name, *parts))
+    return rows
 
 
 def table(solutions: Solutions) -> Table:
     rows = [
         [
-            one.program,
-            f"{one.every.mean():.3f}",
-            f"{one.every.min():.3f}",
-            f"{one.idle.mean():.3f}",
-            f"{one.others.mean():.3f}",
-            str(len(one.every)),
+            row.program,
+            f"{row.all_rows.mean():.3f}",
+            f"{row.all_rows.min():.3f}",
+            f"{row.idle.mean():.3f}",
+            f"{row.other_rows.mean():.3f}",
+            str(len(row.all_rows)),
         ]
-        for one in distances(solutions)
+        for row in distances(solutions)
     ]
     return Table(
         f"{solutions.plan.task}: total variation from exact programs, the last one written after "
