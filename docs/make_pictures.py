@@ -102,8 +102,7 @@ def _draw_railway(panel: Axes, tree: list, reached: set, new: set) -> None:
 def draw_attention(run: runs.Run, path: pathlib.Path) -> None:
     """Who reads whom on the railway, step by step: a compiled network and a trained one. Frames
     are round what BFS has to read in a step: the parent of each station that it reaches."""
-    trace = tasks.run("bfs", railway(), source="Basel")
-    batch = trace.as_batch()
+    batch = tasks.run("bfs", railway(), source="Basel")
     reached, parents = batch.hints["reach_h"][0], batch.hints["pi_h"][0]
     subjects = {
         "compiled\n(bfs_locked)": compile_program(programs.get("bfs_locked")).network,

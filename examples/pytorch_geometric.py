@@ -1,39 +1,101 @@
-"""Does a trained GATv2 run BFS? `algoscope judge examples/pytorch_geometric.py --task bfs` says."""
+"""A GATv2 of PyTorch Geometric is trained on BFS for some seconds. Does it run BFS?
 
-# fmt: off
+    python examples/pytorch_geometric.py                              the verdict and its reasons
+    algoscope judge examples/pytorch_geometric.py --task bfs          every measure
+
+Algoscope needs one function from the model, `record`: what it reads, keeps and predicts in every
+step on a batch of problems.
+"""
+
 import numpy as np
 import torch
 from torch_geometric.nn import GATv2Conv
 
-from algoscope import measures, recording, tasks
+from algoscope import measures, tasks
+from algoscope.recording import Recording
+
+WIDTH = 32
+TRAINING_STEPS = 400
+
+
+class Reasoner(torch.nn.Module):
+    """One GATv2 layer, applied once for each step of the algorithm.
+
+    A node sees its position, whether it is the source, and its own state. After each step it
+    points to a neighbour, its parent in the search tree: the one with the largest product of
+    "asks" and "offers".
+    """
+
+    def __init__(self):
+        super().__init__()
+        inputs = 2  # position and source
+        self.asks = torch.nn.Linear(inputs + 2 * WIDTH, WIDTH)
+        self.offers = torch.nn.Linear(inputs + 2 * WIDTH, WIDTH)
+        self.layer = GATv2Conv(inputs + WIDTH, WIDTH, add_self_loops=False)
+
+    def forward(self, batch: tasks.Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Parent logits and attention [batch, step, node, node], states [batch, step, node, width].
+
+        A batch of graphs is one large graph to PyTorch Geometric: node i of sample b is node
+        b * nodes + i there.
+        """
+        inputs = torch.tensor(np.stack([batch.inputs["pos"], batch.inputs["s"]], -1)).float()
+        samples, nodes = inputs.shape[:2]
+        neighbours = torch.tensor(batch.inputs["adj"] + np.eye(nodes) > 0)
+        sample, receiver, sender = neighbours.nonzero(as_tuple=True)
+        edges = torch.stack([sender, receiver]) + sample * nodes
+
+        state = torch.zeros(samples, nodes, WIDTH)
+        all_logits, all_attention, all_states = [], [], []
+        for _ in range(batch.steps):
+            seen = torch.cat([inputs, state], -1)
+            new, (_, weights) = self.layer(seen.flatten(0, 1), edges, return_attention_weights=True)
+            state = new.relu().view(samples, nodes, WIDTH)
+            attention = torch.zeros(neighbours.shape)
+            attention[sample, receiver, sender] = weights[:, 0].detach()
+
+            known = torch.cat([seen, state], -1)
+            logits = self.asks(known) @ self.offers(known).mT
+            all_logits.append(logits.masked_fill(~neighbours, -1e9))
+            all_attention.append(attention)
+            all_states.append(state)
+        return torch.stack(all_logits, 1), torch.stack(all_attention, 1), torch.stack(all_states, 1)
+
+
+def train(model: Reasoner) -> None:
+    """Cross-entropy of the parents after every step; problems are never repeated."""
+    optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
+    stream = tasks.stream("bfs", seed=1)
+    for _ in range(TRAINING_STEPS):
+        batch = next(stream)
+        logits, _, _ = model(batch)
+        valid = torch.arange(1, batch.time) < torch.tensor(batch.lengths)[:, None]
+        parents = torch.tensor(batch.hints["pi_h"])[:, 1:].long()
+        loss = torch.nn.functional.cross_entropy(logits[valid].mT, parents[valid])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+
+
+def record(batch: tasks.Batch) -> Recording:
+    """What the model does on a batch. Its answer is its prediction after the last step."""
+    with torch.no_grad():
+        logits, attention, states = (values.numpy() for values in model(batch))
+    parents = logits.argmax(-1)
+    last_step = np.maximum(batch.lengths - 2, 0)
+    return Recording.from_arrays(
+        attention=attention[:, :, None],  # one head
+        hidden=states,
+        hints={"pi_h": parents},
+        outputs={"pi": parents[np.arange(len(batch)), last_step]},
+        lengths=batch.lengths,
+    )
+
 
 torch.manual_seed(0)
-asks, offers = torch.nn.Linear(66, 32), torch.nn.Linear(66, 32)
-parts = torch.nn.ModuleList([asks, offers, GATv2Conv(34, 32, add_self_loops=False)])
-def forward(batch):
-    x = torch.tensor(np.stack([batch.inputs["pos"], batch.inputs["s"]], -1)).float()
-    near = torch.tensor(batch.inputs["adj"] + np.eye(x.shape[1]) > 0)
-    b, receiver, sender = near.nonzero(as_tuple=True)
-    edges = torch.stack([sender, receiver]) + b * x.shape[1]
-    h, steps = torch.zeros(*x.shape[:2], 32), []
-    for _ in range(batch.hints["pi_h"].shape[1] - 1):
-        z, attention = torch.cat([x, h], -1), torch.zeros(near.shape)
-        h, (_, weights) = parts[2](z.flatten(0, 1), edges, return_attention_weights=True)
-        attention[b, receiver, sender], h = weights[:, 0].detach(), h.relu().view(*x.shape[:2], 32)
-        y = torch.cat([z, h], -1)
-        steps.append(((asks(y) @ offers(y).mT).masked_fill(~near, -1e9), attention, h))
-    return [torch.stack(of_steps, 1) for of_steps in zip(*steps, strict=True)]
-optimiser = torch.optim.Adam(parts.parameters(), 3e-3)
-for _, batch in zip(range(400), tasks.stream("bfs", seed=1), strict=False):
-    valid = torch.arange(1, batch.hints["pi_h"].shape[1]) < torch.tensor(batch.lengths)[:, None]
-    truth = torch.tensor(batch.hints["pi_h"])[:, 1:][valid].long()
-    loss = torch.nn.functional.cross_entropy(forward(batch)[0][valid].mT, truth)
-    _ = optimiser.zero_grad(), loss.backward(), optimiser.step()
-def record(batch):
-    pi, attention, h = (x.detach().numpy() for x in forward(batch))
-    hint, last = pi.argmax(-1), (np.arange(len(pi)), np.maximum(batch.lengths - 2, 0))
-    return recording.Recording.from_arrays(attention=attention[:, :, None], hidden=h,
-        hints={"pi_h": hint}, outputs={"pi": hint[last]}, lengths=batch.lengths)
+model = Reasoner()
+train(model)
+
 if __name__ == "__main__":
     judgement = measures.judge(record, task="bfs")
     print(judgement.word, *judgement.reasons, sep="\n  ")
