@@ -69,9 +69,14 @@ def explained(path: pathlib.Path) -> Iterator[None]:
 def write_arrays(
     path: pathlib.Path, arrays: Mapping[str, np.ndarray], metadata: dict[str, str] | None = None
 ) -> None:
+    write_bytes(path, packed(arrays, metadata))
+
+
+def packed(arrays: Mapping[str, np.ndarray], metadata: dict[str, str] | None = None) -> bytes:
+    """The content of a safetensors file."""
     # Transposed views are written wrongly by safetensors, hence the copies.
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_bytes(path, safetensors.numpy.save(contiguous, metadata))
+    return safetensors.numpy.save(contiguous, metadata)
 
 
 def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:

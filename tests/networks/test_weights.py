@@ -6,6 +6,7 @@ import pytest
 import safetensors.numpy
 
 from algoscope import networks, tasks
+from algoscope.files import RunError
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_a_failed_write_leaves_the_old_file(network, tmp_path, monkeypatch):
         raise OSError("no space left")
 
     monkeypatch.setattr("pathlib.Path.replace", full_disk)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(RunError, match="no space left"):
         networks.save(network, path, "bfs")
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["bfs.safetensors"]

@@ -8,7 +8,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,9 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import safetensors
-import safetensors.numpy
 
-from algoscope import __version__
+from algoscope import __version__, files
 from algoscope.errors import unknown_name
 from algoscope.networks.config import NetworkConfig
 from algoscope.networks.network import Network, skeleton
@@ -66,24 +64,13 @@ def with_arrays(network: Network, named: Mapping[str, Any]) -> Network:
 
 def save(network: Network, path: str | os.PathLike, task: str) -> None:
     """Writes weights, config and features to a safetensors file, atomically."""
-    path = pathlib.Path(path)
     metadata = {
         "version": __version__,
         "task": task,
         "config": dataclasses.asdict(network.config),
         "features": [dataclasses.asdict(f) for f in network.features],
     }
-    # Transposed views are written wrongly by safetensors, hence the copies.
-    contiguous = {name: np.ascontiguousarray(a) for name, a in arrays(network).items()}
-    octets = safetensors.numpy.save(contiguous, {_METADATA: json.dumps(metadata)})
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(octets)
-        pathlib.Path(temporary).replace(path)
-    except BaseException:
-        pathlib.Path(temporary).unlink(missing_ok=True)
-        raise
+    files.write_arrays(pathlib.Path(path), arrays(network), {_METADATA: json.dumps(metadata)})
 
 
 def load(path: str | os.PathLike) -> tuple[Network, str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import safetensors.numpy
 
-from algoscope.files import RunError, write_bytes
+from algoscope.files import RunError, packed, write_bytes
 
 _KEPT = 2
 
@@ -25,8 +25,7 @@ class Checkpoint(NamedTuple):
 
 
 def write(folder: pathlib.Path, step: int, arrays: Mapping[str, np.ndarray]) -> None:
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    octets = safetensors.numpy.save(contiguous)
+    octets = packed(arrays)
     write_bytes(folder / f"checkpoint-{step:09d}-{_digest(octets)}.safetensors", octets)
     for path in _latest_first(folder)[_KEPT:]:
         path.unlink()
