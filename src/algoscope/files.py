@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import safetensors
 import safetensors.numpy
+from numpy.typing import ArrayLike
 
 _TEMPORARY = ".unfinished-"
 
@@ -67,12 +68,12 @@ def explained(path: pathlib.Path) -> Iterator[None]:
 
 
 def write_arrays(
-    path: pathlib.Path, arrays: Mapping[str, np.ndarray], metadata: dict[str, str] | None = None
+    path: pathlib.Path, arrays: Mapping[str, ArrayLike], metadata: dict[str, str] | None = None
 ) -> None:
     write_bytes(path, packed(arrays, metadata))
 
 
-def packed(arrays: Mapping[str, np.ndarray], metadata: dict[str, str] | None = None) -> bytes:
+def packed(arrays: Mapping[str, ArrayLike], metadata: dict[str, str] | None = None) -> bytes:
     """The content of a safetensors file."""
     # Transposed views are written wrongly by safetensors, hence the copies.
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}

@@ -1,7 +1,6 @@
 """How a run was made: where, with what, for how long, and by which commands."""
 
 import dataclasses
-import datetime
 import json
 import shlex
 from typing import Any
@@ -26,8 +25,8 @@ def section(run: Run, found: Findings) -> str:
             facts(
                 {
                     "run": run.name,
-                    "created": run.description.get("created"),
-                    "training took": _duration(run),
+                    "created": run.created,
+                    "training took": f"{run.seconds:.0f} s for all seeds",
                     "examination took": f"{found.seconds:.0f} s",
                     "device": f"{place['device']} ({place['platform']}, {place['devices']})",
                     "system": f"{place['system']}, Python {place['python']}",
@@ -36,7 +35,7 @@ def section(run: Run, found: Findings) -> str:
                     "versions": ", ".join(f"{name} {v}" for name, v in versions.items()),
                     "seeds": f"{_span(found.seeds)} of networks, {found.problem_seed} of the "
                     "examination's problems",
-                    "notes": "; ".join(run.description["notes"]),
+                    "notes": "; ".join(run.notes),
                 }
             ),
             element("pre", escape("\n".join(commands(run, found))), tabindex="0"),
@@ -95,17 +94,6 @@ def _if_other(then: dict[str, Any], before: dict[str, Any]) -> str | None:
     if not then or all(then[name] == before[name] for name in same):
         return None
     return f"commit {then['commit']}, {then['device']}, {then['system']}"
-
-
-def _duration(run: Run) -> str | None:
-    try:
-        begun, ended = (
-            datetime.datetime.fromisoformat(run.description[name])
-            for name in ("created", "finished")
-        )
-    except (KeyError, ValueError):
-        return None
-    return f"{(ended - begun).total_seconds():.0f} s for all seeds"
 
 
 def _span(seeds: tuple[int, ...]) -> str:

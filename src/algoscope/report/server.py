@@ -24,6 +24,7 @@ from algoscope.report import html, verdicts
 from algoscope.report.html import Section
 from algoscope.report.wording import LABELS
 from algoscope.runs import Run, RunError
+from algoscope.runs.comparison import differences
 from algoscope.table import Table
 
 HOST = "127.0.0.1"
@@ -225,13 +226,8 @@ def _row(entry: Entry) -> str:
 
 
 def _comparison(entries: list[Entry]) -> str:
-    described = [_described(entry) for entry in entries]
-    names = list(dict.fromkeys(name for of in described for name in of))
-    rows = [
-        [name, *(of.get(name, "–") for of in described)]
-        for name in names
-        if len({of.get(name) for of in described}) > 1
-    ]
+    values = differences([_described(entry) for entry in entries])
+    rows = [[name, *(value or "–" for value in row)] for name, row in values.items()]
     title = f"{len(rows)} differences" if rows else "No difference"
     return (
         f"<h1>{escape(entries[0].name)} and {escape(entries[1].name)}</h1>"

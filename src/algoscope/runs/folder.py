@@ -77,6 +77,28 @@ class Run:
         return self.description["state"] == "finished"
 
     @property
+    def created(self) -> str:
+        return self.description["created"]
+
+    @property
+    def seconds(self) -> float:
+        """From the first beginning to the end, pauses included."""
+        begun, ended = (
+            datetime.datetime.fromisoformat(self.description[name])
+            for name in ("created", "finished")
+        )
+        return (ended - begun).total_seconds()
+
+    @property
+    def device(self) -> str:
+        return self.description["environment"]["device"]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the run should know, such as changes of place on the way."""
+        return self.description["notes"]
+
+    @property
     def tasks(self) -> tuple[str, ...]:
         return tuple(self.config["tasks"])
 
@@ -167,17 +189,18 @@ def load_ensemble(path: str | os.PathLike, seeds: Sequence[int] | None = None) -
 
 def list_runs(root: str | os.PathLike) -> list[Run]:
     """The runs below a folder, by name; folders of other formats are left out."""
-    found = []
+    runs = []
     for description in sorted(pathlib.Path(root).glob(f"*/{_DESCRIPTION}")):
         with contextlib.suppress(RunError):
-            found.append(open_run(description.parent))
-    return found
+            runs.append(open_run(description.parent))
+    return runs
 
 
 def create(
-    path: str | os.PathLike, config: Mapping[str, Any], *, force: bool = False, **more: Any
+    path: str | os.PathLike, config: Mapping[str, Any], *, force: bool = False, **facts: Any
 ) -> Run:
-    """A new run folder; an existing one is replaced only if forced."""
+    """A new run folder, whose description holds the facts too; an existing one is replaced only if
+    forced."""
     path = pathlib.Path(path)
     if path.exists() and not force:
         raise RunError(_taken(path))
@@ -191,7 +214,7 @@ def create(
         "config": dict(config),
         "environment": environment(),
         "notes": [],
-        **more,
+        **facts,
     }
 
     def fill(folder: pathlib.Path) -> None:
@@ -235,7 +258,7 @@ def note(run: Run, *notes: str) -> Run:
     """Writes notes for readers of the run into its description."""
     if not notes:
         return run
-    return _describe(run, notes=[*run.description["notes"], *notes])
+    return _describe(run, notes=[*run.notes, *notes])
 
 
 def finish(run: Run, ensemble: Ensemble, metrics: Metrics, results: Mapping[str, Any]) -> Run:
@@ -246,8 +269,8 @@ def finish(run: Run, ensemble: Ensemble, metrics: Metrics, results: Mapping[str,
             (folder / task).mkdir(parents=True)
             on_host = jax.tree.map(np.asarray, network)
             for index, seed in enumerate(ensemble.seeds):
-                own = jax.tree.map(lambda stacked, index=index: stacked[index], on_host)
-                networks.save(own, folder / task / _weights_name(seed), task)
+                member = jax.tree.map(lambda stacked, index=index: stacked[index], on_host)
+                networks.save(member, folder / task / _weights_name(seed), task)
 
     place(run.path / "weights", fill)
     write_arrays(run.path / "metrics.safetensors", metrics._asdict())

@@ -9,7 +9,7 @@ results     run, seed, task, name, output, value
 import json
 import pathlib
 import shutil
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -27,8 +27,8 @@ def write(run: Run) -> None:
 
         def fill(path: pathlib.Path, columns: dict[str, np.ndarray] = columns) -> None:
             with duckdb.connect() as connection:
-                connection.register("given", columns)
-                connection.execute("copy given to $path (format parquet)", {"path": str(path)})
+                connection.register("columns", columns)
+                connection.execute("copy columns to $path (format parquet)", {"path": str(path)})
 
         place(run.path / f"{name}.parquet", fill)
 
@@ -53,15 +53,20 @@ def take_in(path: pathlib.Path, root: pathlib.Path, *, force: bool = False) -> R
     return run
 
 
-def query(root: pathlib.Path, sql: str) -> tuple[list[str], list[tuple]]:
-    """The columns and rows of a query over the runs below `root`."""
-    found = list_runs(root)
-    if not found:
+class QueryResult(NamedTuple):
+    columns: list[str]
+    rows: list[tuple]
+
+
+def query(root: pathlib.Path, sql: str) -> QueryResult:
+    """The answer to a query over the runs below `root`."""
+    runs = list_runs(root)
+    if not runs:
         raise RunError(f"{root}: got a folder without runs, needed one that holds some")
     with duckdb.connect() as connection:
-        connection.register("runs", _described(found))
+        connection.register("runs", _described(runs))
         for name in _TABLES:
-            paths = [str(p) for run in found if (p := run.path / f"{name}.parquet").exists()]
+            paths = [str(p) for run in runs if (p := run.path / f"{name}.parquet").exists()]
             if paths:
                 listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
                 connection.execute(
@@ -71,22 +76,22 @@ def query(root: pathlib.Path, sql: str) -> tuple[list[str], list[tuple]]:
         try:
             answer = connection.execute(sql)
             columns = [column[0] for column in answer.description or []]
-            return columns, answer.fetchall()
+            return QueryResult(columns, answer.fetchall())
         except duckdb.Error as error:
             raise RunError(f"query: {error}") from None
 
 
-def _described(found: list[Run]) -> dict[str, np.ndarray]:
+def _described(runs: list[Run]) -> dict[str, np.ndarray]:
     rows = [
         {
             "run": run.name,
-            "created": run.description["created"],
+            "created": run.created,
             "state": run.description["state"],
-            "device": run.description["environment"]["device"],
+            "device": run.device,
             "commit": run.description["environment"]["commit"] or "",
             "config": json.dumps(run.config),
         }
-        for run in found
+        for run in runs
     ]
     return {name: np.array([row[name] for row in rows], object) for name in rows[0]}
 

@@ -48,18 +48,18 @@ def points(run: Run) -> list[Point]:
         "loss": (np.arange(len(metrics.loss)), metrics.loss),
         "validation": (metrics.validation_steps, metrics.validation),
     }
-    found = []
+    points = []
     for kind, (steps, values) in series.items():
-        for task, of_task in zip(run.tasks, np.moveaxis(values, -1, 0), strict=True):
-            named = {"mean": of_task.mean(1)}
+        for task, by_seed in zip(run.tasks, np.moveaxis(values, -1, 0), strict=True):
+            curves = {"mean": by_seed.mean(1)}
             if len(run.seeds) <= _MOST_SEEDS:
-                named |= {f"seed-{s:05d}": of_task[:, i] for i, s in enumerate(run.seeds)}
-            found += [
+                curves |= {f"seed-{s:05d}": by_seed[:, i] for i, s in enumerate(run.seeds)}
+            points += [
                 Point(f"{task}/{kind}/{name}", int(step), float(value))
-                for name, of_name in named.items()
-                for step, value in zip(steps, of_name, strict=True)
+                for name, curve in curves.items()
+                for step, value in zip(steps, curve, strict=True)
             ]
-    return sorted(found, key=lambda point: point.step)
+    return sorted(points, key=lambda point: point.step)
 
 
 def _tensorboard(run: Run, folder: pathlib.Path) -> None:

@@ -1,9 +1,7 @@
 """`algoscope runs`: list, query, compare and import run folders."""
 
 import dataclasses
-import json
 import pathlib
-import statistics
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
@@ -60,17 +58,16 @@ class Compare(Verb):
 
     def run(self) -> Answer:
         from algoscope import runs
+        from algoscope.runs.comparison import differences, outcome
 
         if len(self.paths) < 2:
             raise ValueError(f"compare: got {len(self.paths)} run, needed at least two")
-        described = [run.options | _outcome(run) for run in map(runs.open, self.paths)]
-        names = dict.fromkeys(name for description in described for name in description)
-        values = {name: [description.get(name) for description in described] for name in names}
-        differences = {name: row for name, row in values.items() if len(set(map(_key, row))) > 1}
+        opened = map(runs.open, self.paths)
+        values = differences([run.options | outcome(run) for run in opened])
         titles = ["", *map(str, self.paths)]
-        rows = [[name, *map(number, row)] for name, row in differences.items()]
+        rows = [[name, *map(number, row)] for name, row in values.items()]
         return Answer(
-            {"runs": list(self.paths), "differences": differences},
+            {"runs": list(self.paths), "differences": values},
             (Table(f"{len(rows)} differences", titles, rows),),
         )
 
@@ -110,7 +107,9 @@ class Runs:
 
 
 def _summary(run: "Run") -> dict[str, Any]:
-    scores = (value for name, value in _outcome(run).items() if name.startswith("test "))
+    from algoscope.runs.comparison import outcome
+
+    scores = (value for name, value in outcome(run).items() if name.startswith("test "))
     return {
         "run": run.name,
         "tasks": " ".join(run.tasks),
@@ -118,27 +117,6 @@ def _summary(run: "Run") -> dict[str, Any]:
         "step": f"{run.step}/{run.config['steps']}",
         "state": "finished" if run.finished else "stopped",
         "test": " ".join(f"{value:.4f}" for value in scores),
-        "device": run.description["environment"]["device"],
-        "created": run.description["created"],
+        "device": run.device,
+        "created": run.created,
     }
-
-
-def _outcome(run: "Run") -> dict[str, Any]:
-    """Means over seeds."""
-    if not run.finished:
-        return {"step": run.step}
-    results = run.results
-    return {
-        f"{name} {task}": statistics.fmean(scores["score"])
-        for name in ("test", "fresh", "seen")
-        for task, scores in results.get(name, {}).items()
-    } | {
-        name.replace("_", " "): statistics.fmean(results[name])
-        for name in ("best_validation", "best_step")
-        if name in results
-    }
-
-
-def _key(value: Any) -> str:
-    """Options may be lists, which have no hash."""
-    return json.dumps(value)

@@ -158,7 +158,7 @@ def _results(run: "Run") -> Iterator[str]:
             f"{problems['split']}); on problems it learnt from {seen:.4f}, "
             f"on fresh ones {fresh:.4f}"
         )
-    yield from (f"note: {text}" for text in run.description["notes"])
+    yield from (f"note: {text}" for text in run.notes)
     yield f"run folder: {run.path}"
 
 

@@ -9,7 +9,6 @@ A chunk that has the first is done; one that was stopped goes on where it was.
 """
 
 import dataclasses
-import datetime
 import functools
 import json
 import pathlib
@@ -196,8 +195,8 @@ def _measured(
         content = {
             "plan": wanted,
             "environment": run.description["environment"],
-            "notes": run.description["notes"],
-            "training_seconds": _seconds(run),
+            "notes": run.notes,
+            "training_seconds": run.seconds,
             "measuring_seconds": time.monotonic() - begun,
             "seeds": seeds,
         }
@@ -257,14 +256,6 @@ def _keep_two(run: Run, seeds: list[dict[str, Any]]) -> None:
 def _distance(seed: dict[str, Any]) -> float:
     first = next(iter(seed["sizes"].values()))
     return first["internal"][first["nearest"]]["eq24"]
-
-
-def _seconds(run: Run) -> float:
-    """From the first beginning to the end, pauses included."""
-    begun, ended = (
-        datetime.datetime.fromisoformat(run.description[name]) for name in ("created", "finished")
-    )
-    return (ended - begun).total_seconds()
 
 
 def _a_seed_a_line(content: dict[str, Any]) -> str:
