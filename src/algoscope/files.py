@@ -49,6 +49,24 @@ def unused_folder(name: str) -> pathlib.Path:
     return next(folder for folder in folders if not folder.exists())
 
 
+def check_new(folder: pathlib.Path) -> None:
+    if folder.exists():
+        raise ValueError(f"--out: got {folder}, which exists; needed a new folder")
+
+
+def place_new(folder: pathlib.Path, fill: Callable[[pathlib.Path], None]) -> None:
+    """`place` for a folder that is not there yet; makes the folders above it."""
+    check_new(folder)
+
+    def make_and_fill(temporary: pathlib.Path) -> None:
+        temporary.mkdir()
+        fill(temporary)
+
+    with explained(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    place(folder, make_and_fill)
+
+
 def clear_unfinished(folder: pathlib.Path) -> None:
     """Removes what a process that was killed had not finished."""
     for temporary in folder.rglob(f"{_TEMPORARY}*"):

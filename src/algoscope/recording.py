@@ -1,8 +1,9 @@
 """Recording: what a subject of any kind did on a batch of problems, step by step.
 
 Every measure is written once, against this type. For a graph network a step is one pass through the
-processor, and step t predicts hint t + 1. For a language model a step is a layer or a generated
-token, and a node is an entity of the prompt.
+processor, and step t predicts hint t + 1. For a language model a step is a layer, and the nodes are
+those of the prompt's graph, then the tokens that the answer is read from, then the rest of the
+prompt (`llm.observe`).
 """
 
 from collections.abc import Mapping
@@ -38,7 +39,17 @@ class Recording(eqx.Module):
     """The number of hint steps of each sample, as in the batch: [batch]. Steps from
     max(1, lengths - 1) on are padding."""
     logits: dict[str, Any]
-    """The network's raw predictions behind `hints` and `outputs`; empty for other subjects."""
+    """The raw predictions behind `hints` and `outputs`, of subjects that have any."""
+    initial: Array | None = None
+    """The state before the first step, where it is kept: [batch, node, width]. For a language model
+    the embedding."""
+
+    @property
+    def states(self) -> np.ndarray:
+        """The state before the first step and after each: [batch, step + 1, node, width]."""
+        if self.initial is None:
+            raise ValueError("recording: got one without initial states, needed them (initial=)")
+        return np.concatenate([np.asarray(self.initial)[:, None], np.asarray(self.hidden)], 1)
 
     @property
     def valid(self) -> np.ndarray:
@@ -58,6 +69,7 @@ class Recording(eqx.Module):
             {name: of(values) for name, values in self.outputs.items()},
             np.asarray(self.lengths)[samples],
             {name: of(values) for name, values in self.logits.items()},
+            None if self.initial is None else self.initial[samples],
         )
 
     def _repr_html_(self) -> str:
@@ -83,6 +95,8 @@ class Recording(eqx.Module):
         lengths: Array,
         hints: Mapping[str, Array] | None = None,
         outputs: Mapping[str, Array] | None = None,
+        logits: Mapping[str, Array] | None = None,
+        initial: Array | None = None,
     ) -> "Recording":
         """A recording of any model, from plain arrays; checks that they fit together."""
         hints, outputs = dict(hints or {}), dict(outputs or {})
@@ -102,6 +116,8 @@ class Recording(eqx.Module):
                 **{f"hints[{k!r}]": (v, (batch, steps)) for k, v in hints.items()},
                 **{f"outputs[{k!r}]": (v, (batch,)) for k, v in outputs.items()},
             }
+            if initial is not None:
+                expected["initial"] = (initial, (batch, nodes))
             faults = [
                 f"{name}: got shape {array.shape}, needed one that starts with {list(start)}, "
                 "as attention's does"
@@ -117,4 +133,4 @@ class Recording(eqx.Module):
                 )
         if faults:
             raise ValueError("\n".join(faults))
-        return Recording(attention, hidden, hints, outputs, lengths, {})
+        return Recording(attention, hidden, hints, outputs, lengths, dict(logits or {}), initial)

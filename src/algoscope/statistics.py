@@ -1,7 +1,7 @@
 """Intervals and corrected p-values: what a number would be if there were nothing to it."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,12 @@ def signs(units: int, permutations: int, seed: int = 0) -> np.ndarray:
     return rng.choice([-1.0, 1.0], (permutations, units))
 
 
+def flip_null(values: np.ndarray, permutations: int, seed: int = 0) -> np.ndarray:
+    """The largest column mean of values [unit, column] when the sign of each unit is random:
+    [permutation]."""
+    return (signs(len(values), permutations, seed) @ values / len(values)).max(1)
+
+
 def p_value(value: float, null: np.ndarray) -> float:
     """The share of the null distribution that is at least as large, the value counted in."""
     return float((1 + np.sum(null >= value - 1e-12)) / (1 + len(null)))
@@ -57,6 +63,22 @@ def holm(p: Sequence[float]) -> np.ndarray:
     corrected = np.empty(len(given))
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(raised))
     return corrected
+
+
+def with_corrected_p(rows: Sequence[Any]) -> list[Any]:
+    """The same named tuples, their field `p` corrected by Holm's method."""
+    corrected = holm([row.p for row in rows])
+    return [row._replace(p=float(p)) for row, p in zip(rows, corrected, strict=True)]
+
+
+def spearman(a: np.ndarray, b: np.ndarray) -> float:
+    """Rank correlation; NaN if either is constant."""
+    from scipy.stats import rankdata
+
+    a, b = rankdata(a), rankdata(b)
+    if a.std() < 1e-12 or b.std() < 1e-12:
+        return np.nan
+    return float(np.corrcoef(a, b)[0, 1])
 
 
 def binomial_p(successes: int, trials: int) -> float:

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from algoscope.llm.behaviour import behaviour
-from algoscope.llm.observe import answer_tokens, observe, places, recording
+from algoscope.llm.observe import answer_tokens, observe, places
 from algoscope.llm.prompts import from_text, navigation
 from algoscope.llm.subjects import subject
 from algoscope.llm.vocabulary import form_tokenizer, word_tokenizer
@@ -62,7 +62,7 @@ def test_a_token_of_two_names_belongs_to_both_by_halves():
     at = places(made, item)
     assert at.membership[:, 1].tolist() == [0.5, 0, 0.5, 0]
     assert at.membership[:, 2].tolist() == [0, 0.5, 0, 0.5]
-    assert observe(made, [item])[0].attention["last"].shape == (3, 4, 4)
+    assert observe(made, [item])[0].attention("last").shape == (3, 4, 4)
 
 
 def test_a_question_without_the_goal_is_refused(llama):
@@ -89,26 +89,40 @@ def test_node_attention_sums_what_the_tokens_get(llama):
     rows = llama.read(seen.places.ids, rows=[len(seen.places.ids) - 1]).attention[:, :, 0]
     for node in range(item.nodes):
         tokens = [t for t in range(len(seen.places.ids)) if seen.places.membership[node, t]]
-        assert np.allclose(seen.attention["last"][:, :, node], rows[..., tokens].sum(-1), atol=1e-6)
-    assert np.allclose(seen.per_mention("last") * seen.places.mentions, seen.attention["last"])
+        attended = seen.attention("last")[:, :, node]
+        assert np.allclose(attended, rows[..., tokens].sum(-1), atol=1e-6)
+    assert np.allclose(seen.per_mention("last") * seen.places.mentions, seen.attention("last"))
 
 
-def test_recordings_have_rows_that_sum_to_one(llama):
-    items = navigation(6, form="letters")
-    seen = observe(llama, items, pairs=True)
-    found = recording(seen)
-    assert found.attention.shape == (6, 3, 4, 16, 16)
-    assert found.hidden.shape == (6, 3, 16, 32)
-    assert np.allclose(np.asarray(found.attention).sum(-1), 1, atol=1e-4)
-    assert np.allclose(found.attention[0, :, :, 14, :14], seen[0].attention["last"], atol=1e-6)
-    assert np.array_equal(found.hidden[0, :, :14], seen[0].states[1:])
-    mean = np.asarray(recording(seen, per_mention=True).attention)
-    assert np.allclose(mean.sum(-1), 1, atol=1e-4)
-    assert np.allclose(mean[0, :, :, 14, :14], seen[0].per_mention("last"), atol=1e-6)
-    with pytest.raises(ValueError, match="one size"):
-        recording(observe(llama, items[:1] + navigation(2, size=4, form="letters"), pairs=True))
-    with pytest.raises(ValueError, match="pairs=True"):
-        recording(observe(llama, items[:1]))
+def test_a_recording_holds_nodes_then_readouts_then_the_rest(llama):
+    """A step is a layer; rows sum to 1, what goes to no node goes to the rest."""
+    item = navigation(2, form="letters")[0]
+    [seen] = observe(llama, [item])
+    recorded = seen.recording
+    assert item.nodes == 14
+    assert recorded.attention.shape == (1, 3, 4, 17, 17)
+    assert recorded.hidden.shape == (1, 3, 17, 32)
+    assert recorded.initial.shape == (1, 17, 32)
+    assert recorded.valid.all()
+    assert np.allclose(recorded.attention.sum(-1), 1, atol=1e-4)
+    assert not recorded.attention[0, :, :, :, 14:16].any()
+    assert (recorded.attention[0, :, :, 16, 16] == 1).all()
+    for number, readout in enumerate(("last", "goal")):
+        token = seen.places.readouts[readout]
+        reading = llama.read(seen.places.ids, rows=[token], positions=[token])
+        row = reading.attention[:, :, 0] @ seen.places.membership.T
+        assert np.allclose(recorded.attention[0, :, :, 14 + number, :14], row, atol=1e-6)
+        assert np.allclose(seen.readout_states(readout), reading.states[:, 0], atol=1e-6)
+
+
+def test_a_recorded_node_reads_as_its_mentions_do_on_average(llama):
+    item = navigation(2, form="letters")[0]
+    [seen] = observe(llama, [item])
+    for node, ends in enumerate(seen.places.ends):
+        reading = llama.read(seen.places.ids, rows=ends, positions=ends)
+        row = (reading.attention @ seen.places.membership.T).mean(2)
+        assert np.allclose(seen.recording.attention[0, :, :, node, :14], row, atol=1e-6)
+        assert np.allclose(seen.states[:, node], reading.states[:, -1], atol=1e-6)
 
 
 def test_answers_that_are_neither_yes_nor_no_are_counted_as_such(llama):

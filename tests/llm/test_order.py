@@ -22,12 +22,25 @@ def seen(tokenizer):
 
 
 def _planted(observations, numbers):
-    """Observations whose attention is what `numbers(item)` says: [layer, head, node]."""
+    """Observations in which readouts attend to a mention as `numbers(item)` says:
+    [layer, head, node]."""
     changed = []
     for o in observations:
-        summed = numbers(o.item) * o.places.mentions
-        changed.append(dataclasses.replace(o, attention={"last": summed, "goal": summed}))
+        summed, nodes = numbers(o.item) * o.places.mentions, o.item.nodes
+        attention = np.zeros((1, *summed.shape[:2], nodes + 3, nodes + 3))
+        attention[0, :, :, nodes : nodes + 2, :nodes] = summed[:, :, None]
+        recording = dataclasses.replace(o.recording, attention=attention)
+        changed.append(dataclasses.replace(o, recording=recording))
     return changed
+
+
+def _with_states(observation, states):
+    """The observation with other states of the maze's nodes: [layer + 1, node, width]."""
+    states = np.pad(states, ((0, 0), (0, 3), (0, 0)))[None]
+    recording = dataclasses.replace(
+        observation.recording, initial=states[:, 0], hidden=states[:, 1:]
+    )
+    return dataclasses.replace(observation, recording=recording)
 
 
 def _steps(name, item, layers=6):
@@ -105,7 +118,7 @@ def test_probes_find_what_is_planted_and_nothing_else(seen):
         for o in seen:
             states = rng.normal(size=(3, o.item.nodes, 8))
             states[2, :, 0] += 3 * visible(o.item)
-            changed.append(dataclasses.replace(o, states=states))
+            changed.append(_with_states(o, states))
         return changed
 
     reachable = probes.TARGETS["is reachable"]
@@ -132,7 +145,7 @@ def test_similarity_finds_planted_geometry(seen):
         states = np.stack([np.cos(angle), np.sin(angle)], 1) + rng.normal(
             size=(2, o.item.nodes, 2), scale=0.05
         )
-        planted.append(dataclasses.replace(o, states=states))
+        planted.append(_with_states(o, states))
     found = {(s.measure, s.reference): s for s in representation.similarities(planted)}
     for measure in ("RSA", "CKA"):
         dfs, bfs = found[measure, "DFS"], found[measure, "BFS"]

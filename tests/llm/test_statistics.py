@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from algoscope import statistics
-from algoscope.llm.attention import mixed_effects
 from algoscope.llm.representation import debiased_cka, layer_cka
+from algoscope.regression import mixed_effects
 
 
 def test_proportions_have_wilsons_interval():

@@ -188,7 +188,7 @@ def test_a_gguf_file_is_the_model_whose_weights_it_holds(tmp_path):
         assert np.allclose(reading.logits, expected.logits, atol=1e-5)
         assert np.allclose(reading.attention, expected.attention, atol=1e-5)
         (observed,) = observe(found, [item])
-        assert observed.attention["last"].shape == (2, 4, item.nodes)
+        assert observed.attention("last").shape == (2, 4, item.nodes)
 
 
 def _converted(folder):

@@ -3,7 +3,6 @@
 import dataclasses
 
 import pytest
-import torch
 from tiny_models import tiny_llama
 
 from algoscope.llm import study
@@ -61,14 +60,11 @@ def test_a_right_answer_without_the_mechanism_is_undecided():
         return [_without(o, searching) for o in observe(of, items, **options)]
 
     def _without(observation, heads):
-        seen = {
-            name: torch.tensor(values).numpy().copy()
-            for name, values in observation.attention.items()
-        }
-        for values in seen.values():
-            for layer, head in enumerate(heads):
-                values[layer, head] = values[layer, (head + 1) % 3]
-        return dataclasses.replace(observation, attention=seen)
+        attention = observation.recording.attention.copy()
+        for layer, head in enumerate(heads):
+            attention[0, layer, head] = attention[0, layer, (head + 1) % 3]
+        recording = dataclasses.replace(observation.recording, attention=attention)
+        return dataclasses.replace(observation, recording=recording)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "observe", half_blind)

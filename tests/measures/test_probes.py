@@ -7,8 +7,9 @@ import pytest
 from measures.conftest import interpreted
 
 from algoscope import tasks
-from algoscope.measures.probes import fit_line, mean_score, probe_scores
+from algoscope.measures.probes import mean_score, probe_scores
 from algoscope.recording import Recording
+from algoscope.regression import fit_line
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What a subject answers: how often it is right, for whom, and whether a heuristic would say so."""
+"""Behaviour: accuracy by depth and truth value, and agreement with heuristics."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -39,20 +39,24 @@ class Behaviour(NamedTuple):
     agreements: list[Agreement]
 
     @property
+    def _by_truth(self) -> list[statistics.Estimate]:
+        """Accuracy on reachable and on unreachable goals, all depths together."""
+        return [cell.accuracy for cell in self.cells if cell.depth is None]
+
+    @property
     def worst(self) -> statistics.Estimate:
         """Accuracy for the truth value with the lower one: a constant answerer has 0."""
-        return min((c.accuracy for c in self.cells if c.depth is None), key=lambda a: a.value)
+        return min(self._by_truth, key=lambda accuracy: accuracy.value)
 
     @property
     def solved(self) -> bool:
         """At least 90 % right for either truth value, and surely more than 75 %."""
-        of = [c.accuracy for c in self.cells if c.depth is None]
-        return all(a.value >= 0.9 and a.low > 0.75 for a in of)
+        return all(a.value >= 0.9 and a.low > 0.75 for a in self._by_truth)
 
     @property
     def above_chance(self) -> bool:
         """More than half right, surely, for either truth value."""
-        return all(c.accuracy.low > 0.5 for c in self.cells if c.depth is None)
+        return all(a.low > 0.5 for a in self._by_truth)
 
 
 def behaviour(observations: Sequence[Observation]) -> Behaviour:
@@ -78,21 +82,18 @@ def behaviour(observations: Sequence[Observation]) -> Behaviour:
 def _agreements(observations: Sequence[Observation]) -> list[Agreement]:
     answers = np.array([o.says_yes for o in observations])
     truth = np.array([o.item.reachable for o in observations])
-    rows, p = [], []
-    for candidate in CANDIDATES:
-        if candidate.algorithm:
-            continue
-        said = np.array([candidate.answer(o.item) for o in observations])
-        same, wrong = answers == said, said != truth
-        p.append(statistics.binomial_p(int(same[wrong].sum()), int(wrong.sum())))
+    rows = []
+    for heuristic in (c for c in CANDIDATES if not c.algorithm):
+        predicted = np.array([heuristic.answer(o.item) for o in observations])
+        same, wrong = answers == predicted, predicted != truth
         rows.append(
             Agreement(
-                candidate.name,
+                heuristic.name,
                 statistics.proportion(same.tolist()),
-                float(same[said].mean()) if said.any() else np.nan,
-                float(same[~said].mean()) if (~said).any() else np.nan,
+                float(same[predicted].mean()) if predicted.any() else np.nan,
+                float(same[~predicted].mean()) if (~predicted).any() else np.nan,
                 statistics.proportion(same[wrong].tolist()),
-                np.nan,
+                statistics.binomial_p(int(same[wrong].sum()), int(wrong.sum())),
             )
         )
-    return [row._replace(p=float(c)) for row, c in zip(rows, statistics.holm(p), strict=True)]
+    return statistics.with_corrected_p(rows)

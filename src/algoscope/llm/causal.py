@@ -94,7 +94,7 @@ def exchange_heads(subject: Subject, pairs: Sequence[Pair], match: Match) -> Eff
     """The share of the way to the twin's log-odds, when what the heads of the alignment pass on to
     the token that looks is replaced by what they pass on to it in the twin."""
     named = sorted(set(match.alignment))
-    layers, heads = pairs[0][0].attention["last"].shape[:2] if pairs else (0, 0)
+    layers, heads = pairs[0][0].recording.attention.shape[1:3] if pairs else (0, 0)
     rng = np.random.default_rng(1)
     others = [(x, h) for x in range(layers) for h in range(heads) if (x, h) not in named]
     of_named = {layer for layer, _ in named}

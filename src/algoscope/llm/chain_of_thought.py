@@ -15,7 +15,7 @@ import numpy as np
 
 from algoscope import statistics
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis, trace
-from algoscope.llm.prompts import Item
+from algoscope.llm.prompts import Item, word_mentions
 from algoscope.llm.subjects import Subject
 
 _COVERED = 0.9
@@ -51,12 +51,8 @@ class WrittenStudy(NamedTuple):
 
 def read_steps(text: str, item: Item) -> list[int]:
     """The nodes that a text names, as whole words, in the order of their first mention."""
-    found = {}
-    for node, name in enumerate(item.names):
-        match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
-        if match:
-            found[node] = match.start()
-    return sorted(found, key=lambda node: found[node])
+    first = {mention.node: mention.start for mention in reversed(word_mentions(text, item.names))}
+    return sorted(first, key=lambda node: first[node])
 
 
 def score_steps(nodes: Sequence[int], item: Item, hypothesis: Hypothesis) -> StepScore:
@@ -111,16 +107,16 @@ def judge(
     algorithms = [h for h in hypotheses if h.algorithm]
     written = [read_steps(text, item) for text, item in zip(texts, items, strict=True)]
     rng = np.random.default_rng(seed)
-    rows, p = [], []
+    rows = []
     for hypothesis in algorithms:
         scores = [score_steps(n, i, hypothesis) for n, i in zip(written, items, strict=True)]
         orders = np.array([s.order for s in scores])
         null = _null(written, items, hypothesis, permutations, rng)
         valid = np.isfinite(orders)
-        p.append(statistics.p_value(float(orders[valid].mean()), null) if valid.any() else 1.0)
+        p = statistics.p_value(float(orders[valid].mean()), null) if valid.any() else 1.0
         coverage = statistics.bootstrap(np.array([s.coverage for s in scores]))
-        rows.append(WrittenHypothesis(hypothesis.name, statistics.bootstrap(orders), 1.0, coverage))
-    rows = [row._replace(p=float(c)) for row, c in zip(rows, statistics.holm(p), strict=True)]
+        rows.append(WrittenHypothesis(hypothesis.name, statistics.bootstrap(orders), p, coverage))
+    rows = statistics.with_corrected_p(rows)
     alone = [
         set(nodes) | {item.source} == set(item.path())
         for nodes, item in zip(written, items, strict=True)

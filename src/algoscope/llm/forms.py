@@ -1,6 +1,9 @@
 """Surface forms: the same graph as rooms, people, cities or bare letters."""
 
+import string
 from typing import NamedTuple
+
+from algoscope.errors import unknown_name
 
 
 class Form(NamedTuple):
@@ -13,6 +16,36 @@ class Form(NamedTuple):
     reach: str
     path: str
     next: str
+
+
+class Span(NamedTuple):
+    """The characters [start, end) of a text."""
+
+    start: int
+    end: int
+
+
+class Text:
+    """A text that grows piece by piece and knows where the pieces are."""
+
+    def __init__(self, beginning: str = "") -> None:
+        self.text = beginning
+
+    def add(self, piece: str, before: str = " ") -> Span:
+        self.text += before if self.text else ""
+        start = len(self.text)
+        self.text += piece
+        return Span(start, len(self.text))
+
+    def fill(self, template: str, **words: str) -> dict[str, Span]:
+        """Adds a template with a word for each of its fields; where the words are."""
+        self.add("")
+        spans = {}
+        for literal, field, _, _ in string.Formatter().parse(template):
+            self.text += literal
+            if field is not None:
+                spans[field] = self.add(words[field], before="")
+        return spans
 
 
 _ROOMS = (
@@ -72,3 +105,9 @@ FORMS = {
         "Name the next node on the way to {goal} from {source}, or None.",
     ),
 }
+
+
+def form(name: str) -> Form:
+    if name not in FORMS:
+        raise ValueError(unknown_name("surface form", name, FORMS))
+    return FORMS[name]

@@ -5,13 +5,13 @@ lm_eval (a folder with data and task descriptions; `lm_eval --include_path FOLDE
 """
 
 import json
-import os
 import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from algoscope.files import write_bytes
 from algoscope.llm.clrs_text import ClrsItem
 from algoscope.llm.hypotheses import traces
 from algoscope.llm.prompts import Item
@@ -50,22 +50,14 @@ def clrs_rows(items: Sequence[ClrsItem]) -> list[dict[str, Any]]:
             "prompt": item.example.prompt,
             "answer": item.example.answer,
             "task": item.example.task,
-            "traces": {name: of.answer for name, of in item.candidates.items()},
+            "traces": {name: trace.answer for name, trace in item.candidates.items()},
         }
         for item in items
     ]
 
 
 def write_jsonl(path: pathlib.Path, lines: Iterable[dict[str, Any]]) -> None:
-    """Writes beside the file and moves into place."""
-    temporary = path.with_name(f".{path.name}-{os.getpid()}")
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            for line in lines:
-                file.write(json.dumps(line) + "\n")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_bytes(path, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
 def inspect_task(lines: Sequence[dict[str, Any]], name: str = "algoscope_navigation"):
@@ -153,6 +145,6 @@ def write_lm_eval(
     for output, rest in kinds.items():
         name = f"{task}_{output}"
         text = _LM_EVAL.format(task=name, data=data.resolve(), output=output, rest=rest)
-        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+        write_bytes(folder / f"{name}.yaml", text.encode())
         names.append(name)
     return names

@@ -12,7 +12,6 @@ construction.
 """
 
 import dataclasses
-import json
 import pathlib
 import time
 from collections.abc import Callable
@@ -22,6 +21,7 @@ import numpy as np
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from algoscope.llm import subjects
 from algoscope.llm.forms import FORMS
 from algoscope.llm.prompts import navigation
 from algoscope.llm.vocabulary import PADDING, form_tokenizer
@@ -282,14 +282,10 @@ def _layout(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 def save(model, tokenizer, config: NavigatorConfig, history, folder: pathlib.Path) -> None:
     """Writes the model in Hugging Face's format, with how it was trained."""
-    folder.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    record = {
-        "config": dataclasses.asdict(config),
-        "history": [progress._asdict() for progress in history],
-    }
-    (folder / "training.json").write_text(json.dumps(record, indent=1) + "\n")
+    steps = [progress._asdict() for progress in history]
+    subjects.save(
+        model, tokenizer, folder, {"config": dataclasses.asdict(config), "history": steps}
+    )
 
 
 def evaluation_items(count: int, config: NavigatorConfig, seed: int):

@@ -26,7 +26,7 @@ import numpy as np
 
 from algoscope import statistics
 from algoscope.llm.hypotheses import Hypothesis, trace
-from algoscope.llm.observe import READOUTS, Observation
+from algoscope.llm.observe import Observation
 from algoscope.llm.prompts import covariates
 
 Field = Callable[[Observation], np.ndarray]
@@ -59,7 +59,7 @@ def _similarity(observation: Observation) -> np.ndarray:
     """Cosine of each node's state and the last token's, what all nodes share taken off."""
     nodes = observation.states[1:]
     mean = nodes.mean(1, keepdims=True)
-    last = observation.readout_states[1:, [READOUTS.index("last")]] - mean
+    last = observation.readout_states("last")[1:, None] - mean
     nodes = nodes - mean
     norms = np.linalg.norm(nodes, axis=-1) * np.linalg.norm(last, axis=-1)
     return ((nodes * last).sum(-1) / np.maximum(norms, 1e-12))[:, None]
@@ -122,7 +122,9 @@ def match(
     observed = _best(mean(np.ones((1, mazes)), present.sum(0)), weights)[0]
     null = _best(mean(statistics.signs(mazes, permutations, seed), present.sum(0)), weights)
     frequent = np.flatnonzero(present.sum(0) >= _FEWEST)
-    found = [statistics.bootstrap(held[present[:, step], step], seed).low > 0 for step in frequent]
+    matched = [
+        statistics.bootstrap(held[present[:, step], step], seed).low > 0 for step in frequent
+    ]
     average = np.nansum(plain, 0) / np.maximum(present.sum(0), 1)
     return Match(
         hypothesis.name,
@@ -130,7 +132,7 @@ def match(
         statistics.bootstrap(by_maze, seed),
         statistics.p_value(float(observed), null) if present.any() else 1.0,
         len(frequent),
-        int(np.sum(found)),
+        int(np.sum(matched)),
         tuple(fitted(np.ones(mazes, bool))),
         average.max(1),
         by_maze,
@@ -174,7 +176,7 @@ def _residuals(observations: Sequence[Observation], field: Field) -> list[np.nda
     known = [within(np.column_stack([k, k[:, 2:4] ** 2]).T).T for k in known]
     X, Y = np.concatenate(known), np.concatenate(fields, -1)
     slopes = np.linalg.lstsq(X, Y.reshape(-1, Y.shape[-1]).T, rcond=None)[0]
-    return [of - (k @ slopes).T.reshape(of.shape) for of, k in zip(fields, known, strict=True)]
+    return [f - (k @ slopes).T.reshape(f.shape) for f, k in zip(fields, known, strict=True)]
 
 
 def _paths(means: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,129 +1,199 @@
-"""The page of a study: one HTML file without outside resources, figures as SVG."""
-
-import io
-import itertools
+"""The page of a study: the verdict and its reasons first, then the evidence, subject by subject."""
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from algoscope.llm.hypotheses import CANDIDATES, trace
 from algoscope.llm.observe import Observation
 from algoscope.llm.representation import trajectories
 from algoscope.llm.results import tables
 from algoscope.llm.study import Study
-from algoscope.markup import escape
+from algoscope.markup import element, escape
 from algoscope.report import html
+from algoscope.report.figures import style
+from algoscope.report.figures.style import Drawn
 from algoscope.report.html import Section
+from algoscope.verdict import FAILS, RUNS, SHORTCUT, UNDECIDED
+
+_MEANINGS = {
+    RUNS: "It solves the task, its layers follow the algorithm's steps, and every causal test "
+    "agrees.",
+    SHORTCUT: "Its answers are those of a heuristic, also where the heuristic is wrong.",
+    FAILS: "Its answers are not better than chance for both truth values, so there is no "
+    "mechanism to explain.",
+    UNDECIDED: "It answers better than chance, and at least one condition for an algorithm is not "
+    "met.",
+}
 
 
 def page(study: Study) -> str:
-    shown = _telling(study)
-    last = "Attention of the last token by layer, per mention, mean of heads"
-    steps = "Layers against steps: how much more they attend to a step than to its mirror image"
-    figures = [
-        ("attention", last, _heat_map(shown)),
-        ("steps", steps, _by_layer(study)),
-        ("distance", "Attention and distance from the start, by layer", _naive(study)),
-        ("paths", "Trajectories of node states, PCA", _paths(shown, "pca")),
-        ("neighbours", "Trajectories of node states, t-SNE", _paths(shown, "tsne")),
-    ]
-    verdict = f"{study.subject}: {study.verdict}"
-    found = [
-        f"<h1>{escape(verdict)}</h1>",
-        f"<p>{study.items} navigation items, seed {study.seed}. Recorded attention differs from "
-        f"eager attention by at most {study.check['attention']:.1e}.</p>",
-        *(html.table(table) for table in reversed(tables(study))),
-    ]
-    sections = [
-        Section("verdict", "Verdict", "".join(found)),
-        Section("item", "Item", f"<h2>One item</h2><pre>{escape(shown.item.prompt)}</pre>"),
-        *(
-            Section(anchor, anchor.capitalize(), html.figure(figure, escape(title)))
-            for anchor, title, figure in figures
-        ),
-    ]
-    return html.page(verdict, sections)
+    example = _example(study)
+    shown = {name: html.table(table) for name, table in tables(study).items() if name != "verdict"}
+
+    def section(anchor: str, title: str, heading: str, *parts: str) -> Section:
+        return Section(anchor, title, "".join([f"<h2>{heading}</h2>", *parts]))
+
+    with style.styled():
+        sections = [
+            Section("verdict", "Verdict", _verdict(study)),
+            section(
+                "answers", "Answers", "What it answers", shown["accuracy"], shown["heuristics"]
+            ),
+            section(
+                "steps",
+                "Steps",
+                "Do layers follow an algorithm?",
+                _show(_steps(study)),
+                shown["steps"],
+            ),
+        ]
+        if "causal" in shown:
+            sections.append(section("causal", "Causal", "Do these heads decide?", shown["causal"]))
+        sections.append(
+            section(
+                "attention",
+                "Attention",
+                "Attention by layer",
+                _show(_attention_by_layer(example)),
+                _show(_naive(study)),
+                shown["attention"],
+            )
+        )
+        states = [shown[name] for name in ("similarity", "probes") if name in shown]
+        paths = [_show(_trajectories(example, method)) for method in ("pca", "tsne")]
+        sections.append(section("states", "States", "What node states hold", *states, *paths))
+    item = f"<pre>{escape(example.item.prompt)}</pre>"
+    sections.append(section("item", "Item", "The item in the figures", item))
+    return html.page(f"{study.subject}: {study.verdict}", sections)
 
 
-def _telling(study: Study) -> Observation:
+def _verdict(study: Study) -> str:
+    reasons = [
+        element("li", f"{'✓' if c.met else '✗'} {escape(c.text)}") for c in study.verdict.conditions
+    ]
+    return "".join(
+        [
+            element("h1", escape(f"{study.subject}: {study.verdict}")),
+            element("p", _MEANINGS[study.verdict.word]),
+            element("ul", *reasons),
+            element(
+                "p",
+                f"{study.items} navigation items, seed {study.seed}. Recorded attention differs "
+                f"from eager attention by at most {study.check['attention']:.1e}.",
+            ),
+        ]
+    )
+
+
+def _show(drawn: Drawn) -> str:
+    return html.figure(style.inline(drawn, "roomy"), drawn.caption)
+
+
+def _example(study: Study) -> Observation:
     """The deepest reachable item that is answered right, or else the deepest reachable one."""
     reachable = [o for o in study.observations if o.item.reachable]
     return max(reachable, key=lambda o: (o.right, o.item.depth))
 
 
-def _svg(figure: Figure) -> str:
-    file = io.StringIO()
-    figure.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None})
-    drawn = file.getvalue()[file.getvalue().index("<svg") :]
-    return drawn.replace("<svg", '<svg class="plain"', 1)
-
-
-def _heat_map(observation: Observation) -> str:
+def _attention_by_layer(observation: Observation) -> Drawn:
     item = observation.item
     steps = trace(CANDIDATES[0], item)
-    when = np.where(steps.any(0), steps.argmax(0) + 1.0, np.inf)
-    when[item.source] = 0
-    order = np.argsort(when, kind="stable")
+    distance = np.where(steps.any(0), steps.argmax(0) + 1.0, np.inf)
+    distance[item.source] = 0
+    order = np.argsort(distance, kind="stable")
     values = observation.per_mention("last").mean(1)[:, order]
-    figure = Figure((9, 0.22 * len(values) + 2))
+    roles = {item.goal: " (goal)", item.source: " (start)"}
+    names = [item.names[node] + roles.get(int(node), "") for node in order]
+    figure = style.sheet(style.FULL, 0.22 * len(values) + 2)
     axes = figure.subplots()
     image = axes.imshow(values, aspect="auto", cmap="viridis")
-    names = [
-        item.names[n] + (" (goal)" if n == item.goal else " (start)" if n == item.source else "")
-        for n in order
-    ]
     axes.set_xticks(range(len(order)), names, rotation=60, ha="right")
     axes.set_xlabel("nodes by distance from the start, out of reach last")
     axes.set_ylabel("layer")
     figure.colorbar(image)
-    return _svg(figure)
+    return Drawn(
+        "attention",
+        figure,
+        "Attention of the last token by layer, per mention, mean of heads",
+        "heat map: attention of the last token to each node at each layer",
+        ["layer", *names],
+        [[layer, *row] for layer, row in enumerate(values.tolist())],
+    )
 
 
-def _by_layer(study: Study) -> str:
+def _steps(study: Study) -> Drawn:
     best = list({s.match.hypothesis: s.match for s in reversed(study.standings)}.values())[::-1]
-    figure = Figure((11, 0.16 * len(best[0].by_layer) + 2))
-    axes = figure.subplots(1, len(best), squeeze=False, sharey=True)[0]
-    image = None
-    for axis, match in zip(axes, best, strict=True):
-        image = axis.imshow(match.by_layer, aspect="auto", cmap="RdBu_r", vmin=-1, vmax=1)
-        axis.set_title(match.hypothesis, fontsize=8)
-        axis.set_xlabel("step")
+    figure = style.sheet(style.FULL, 0.16 * len(best[0].by_layer) + 2)
+    panels = figure.subplots(1, len(best), squeeze=False, sharey=True)[0]
+    for axes, match in zip(panels, best, strict=True):
+        image = axes.imshow(match.by_layer, aspect="auto", cmap="RdBu_r", vmin=-1, vmax=1)
+        axes.set_title(match.hypothesis, fontsize=8)
+        axes.set_xlabel("step")
         for step, (layer, _) in enumerate(match.alignment):
-            axis.plot(step, layer, "k.", markersize=4)
-    axes[0].set_ylabel("layer")
-    if image is not None:
-        figure.colorbar(image, ax=list(axes))
-    return _svg(figure)
+            axes.plot(step, layer, "k.", markersize=4)
+        if axes is panels[-1]:
+            figure.colorbar(image, ax=list(panels))
+    panels[0].set_ylabel("layer")
+    return Drawn(
+        "steps",
+        figure,
+        "Layers against steps: how much more they attend to a step than to its mirror image; dots "
+        "are the best alignment",
+        "heat maps, one a hypothesis: contrast of each layer and step",
+        ["hypothesis", "layer", "step", "contrast"],
+        [
+            [match.hypothesis, layer, step, float(value)]
+            for match in best
+            for (layer, step), value in np.ndenumerate(match.by_layer)
+        ],
+    )
 
 
-def _naive(study: Study) -> str:
-    figure = Figure((7, 3))
+def _naive(study: Study) -> Drawn:
+    figure = style.sheet(style.FULL, 3)
     axes = figure.subplots()
-    for layers, label in (
-        (study.attention, "subject"),
-        (study.control_attention, "random weights"),
+    rows: list[list[object]] = []
+    for layers, label, colour in (
+        (study.attention, "subject", style.TRAINED),
+        (study.control_attention, "random weights", style.NULL),
     ):
         rho = np.array([layer.naive_rho for layer in layers])
-        axes.plot(rho[:, 0], label=label)
-        axes.fill_between(np.arange(len(rho)), rho[:, 1], rho[:, 2], alpha=0.2)
-    axes.axhline(0, color="grey", linewidth=0.5)
+        axes.plot(rho[:, 0], label=label, color=colour)
+        axes.fill_between(np.arange(len(rho)), rho[:, 1], rho[:, 2], alpha=0.2, color=colour)
+        rows += [[label, layer, *values] for layer, values in enumerate(rho.tolist())]
+    axes.axhline(0, color=style.MUTED, linewidth=0.5)
     axes.set_xlabel("layer")
     axes.set_ylabel("Spearman's ρ")
-    axes.legend(frameon=False)
-    return _svg(figure)
+    axes.legend()
+    return Drawn(
+        "distance",
+        figure,
+        "Attention and distance from the start, by layer, with 95 % intervals",
+        "lines: rank correlation at each layer, of the subject and of random weights",
+        ["weights", "layer", "rho", "low", "high"],
+        rows,
+    )
 
 
-def _paths(observation: Observation, method: str) -> str:
+def _trajectories(observation: Observation, method: str) -> Drawn:
     placed = trajectories(observation, method)
-    item = observation.item
-    figure = Figure((7, 5))
+    names = [*observation.item.names, "last token"]
+    figure = style.sheet(style.FULL, 5)
     axes = figure.subplots()
-    styles = itertools.cycle(["-", "--", ":"])
-    for node in range(placed.shape[1]):
-        last = node == item.nodes
-        name = "last token" if last else item.names[node]
-        style = "k-" if last else next(styles)
-        axes.plot(*placed[:, node].T, style, marker=".", linewidth=0.8, label=name)
+    for node, name in enumerate(names):
+        line = "k-" if name == "last token" else ("-", "--", ":")[node % 3]
+        axes.plot(*placed[:, node].T, line, marker=".", linewidth=0.8, label=name)
         axes.annotate(str(len(placed) - 1), placed[-1, node], fontsize=6)
-    axes.legend(fontsize=6, ncols=2, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    return _svg(figure)
+    axes.legend(fontsize=6, ncols=2, loc="center left", bbox_to_anchor=(1, 0.5))
+    title = {"pca": "PCA", "tsne": "t-SNE"}[method]
+    return Drawn(
+        f"trajectories-{method}",
+        figure,
+        f"Trajectories of node states over layers, {title}",
+        "paths: two coordinates of each node's state, layer by layer",
+        ["node", "layer", "x", "y"],
+        [
+            [name, layer, *point]
+            for node, name in enumerate(names)
+            for layer, point in enumerate(placed[:, node].tolist())
+        ],
+    )

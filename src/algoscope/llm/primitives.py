@@ -13,12 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope import statistics
-from algoscope.errors import unknown_name
-from algoscope.llm.forms import FORMS, Form
+from algoscope.llm import forms
+from algoscope.llm.forms import Form, Span, Text
 from algoscope.llm.subjects import Subject
-
-Span = tuple[int, int]
-"""Characters [start, end) of a prompt."""
 
 
 class MinimalTask(NamedTuple):
@@ -46,36 +43,18 @@ class Detection(NamedTuple):
     """The largest excess of any head with random weights."""
 
 
-class _Text:
-    """A prompt that grows piece by piece and remembers where the pieces are."""
-
-    def __init__(self) -> None:
-        self.text = ""
-
-    def add(self, piece: str, before: str = " ") -> Span:
-        self.text += before if self.text else ""
-        start = len(self.text)
-        self.text += piece
-        return start, len(self.text)
-
-    def edges(self, form: Form, words: Sequence[str]) -> list[tuple[Span, Span]]:
-        """A sentence for every two words; where each of the two is."""
-        found = []
-        for a, b in zip(words[::2], words[1::2], strict=True):
-            before, between, after = form.one_way.replace("{a}", "{b}").split("{b}")
-            sender = self.add(f"{before}{a}")
-            receiver = self.add(f"{b}", before=between)
-            self.text += after
-            found.append(((sender[0] + len(before), sender[1]), receiver))
-        return found
-
-
 def _words(rng: np.random.Generator, form: Form, count: int) -> list[str]:
     return [form.names[i] for i in rng.permutation(len(form.names))[:count]]
 
 
+def _edges(text: Text, form: Form, words: Sequence[str]) -> list[dict[str, Span]]:
+    """Adds a sentence for every two words; where in it the sender "a" and the receiver "b" are."""
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return [text.fill(form.one_way, a=a, b=b) for a, b in pairs]
+
+
 def _previous_mention(rng: np.random.Generator, form: Form) -> MinimalTask:
-    text, words = _Text(), _words(rng, form, 8)
+    text, words = Text(), _words(rng, form, 8)
     spans = [text.add(word) for word in words]
     target, control = rng.permutation(8)[:2]
     query = text.add(words[target])
@@ -83,7 +62,7 @@ def _previous_mention(rng: np.random.Generator, form: Form) -> MinimalTask:
 
 
 def _successor(rng: np.random.Generator, form: Form) -> MinimalTask:
-    text, words = _Text(), _words(rng, form, 8)
+    text, words = Text(), _words(rng, form, 8)
     spans = [text.add(word) for word in words]
     target, control = rng.permutation(7)[:2]
     query = text.add(words[target])
@@ -91,16 +70,16 @@ def _successor(rng: np.random.Generator, form: Form) -> MinimalTask:
 
 
 def _edge_lookup(rng: np.random.Generator, form: Form) -> MinimalTask:
-    text, words = _Text(), _words(rng, form, 8)
-    edges = text.edges(form, words)
+    text, words = Text(), _words(rng, form, 8)
+    edges = _edges(text, form, words)
     number = int(rng.integers(1, len(edges)))
     other = int(rng.integers(number))
-    return MinimalTask(text.text, edges[number][1], edges[number][0], edges[other][0])
+    return MinimalTask(text.text, edges[number]["b"], edges[number]["a"], edges[other]["a"])
 
 
 def _goal_match(rng: np.random.Generator, form: Form) -> MinimalTask:
-    text, words = _Text(), _words(rng, form, 8)
-    receivers = [receiver for _, receiver in text.edges(form, words)]
+    text, words = Text(), _words(rng, form, 8)
+    receivers = [edge["b"] for edge in _edges(text, form, words)]
     target, control, source = rng.permutation(len(receivers))[:3]
     text.add(form.reach.format(goal=words[2 * target + 1], source=words[2 * source]))
     query = text.add("Answer:")
@@ -108,7 +87,7 @@ def _goal_match(rng: np.random.Generator, form: Form) -> MinimalTask:
 
 
 def _copy(rng: np.random.Generator, form: Form) -> MinimalTask:
-    text, words = _Text(), _words(rng, form, 2)
+    text, words = Text(), _words(rng, form, 2)
     marked = int(rng.integers(2))
     spans = []
     for number, word in enumerate(words):
@@ -120,7 +99,7 @@ def _copy(rng: np.random.Generator, form: Form) -> MinimalTask:
 
 
 def _comparison(rng: np.random.Generator, form: Form) -> MinimalTask:
-    text = _Text()
+    text = Text()
     numbers = [int(n) for n in rng.permutation(9)[:2] + 1]
     text.add("Of the numbers")
     first = text.add(str(numbers[0]))
@@ -153,41 +132,36 @@ def find_primitives(
 ) -> dict[str, list[Detection]]:
     """The heads that do each primitive (corrected p < 0.05 and more than any head with random
     weights), the best first. `form` says what words are looked at and how edges are said."""
-    if form not in FORMS:
-        raise ValueError(unknown_name("surface form", form, FORMS))
-    unlearned = subject.with_random_weights(seed)
-    found = {}
+    words = forms.form(form)
+    untrained = subject.with_random_weights(seed)
+    detections = {}
     for number, primitive in enumerate(library):
         rng = np.random.default_rng([seed, number])
-        made = [primitive.make(rng, FORMS[form]) for _ in range(count)]
-        own, control = (
-            np.array([_excess(of, task) for task in made]) for of in (subject, unlearned)
+        tasks = [primitive.make(rng, words) for _ in range(count)]
+        values, control = (
+            np.array([_excess(model, task) for task in tasks]) for model in (subject, untrained)
         )
         largest = float(control.mean(0).max())
-        found[primitive.name] = _detect(primitive.name, own, largest, permutations, seed)
-    return found
+        detections[primitive.name] = _detect(primitive.name, values, largest, permutations, seed)
+    return detections
 
 
 def _detect(
     name: str, values: np.ndarray, largest: float, permutations: int, seed: int
 ) -> list[Detection]:
     """values [task, layer, head]"""
-    count, layers, heads = values.shape
-    signs = statistics.signs(count, permutations, seed)
-    null = (signs @ values.reshape(count, -1) / count).max(1)
-    means = values.mean(0)
+    null = statistics.flip_null(values.reshape(len(values), -1), permutations, seed)
     detections = [
         Detection(
             name,
             layer,
             head,
             statistics.bootstrap(values[:, layer, head], seed),
-            statistics.p_value(float(means[layer, head]), null),
+            statistics.p_value(float(mean), null),
             largest,
         )
-        for layer in range(layers)
-        for head in range(heads)
-        if means[layer, head] > largest
+        for (layer, head), mean in np.ndenumerate(values.mean(0))
+        if mean > largest
     ]
     significant = [d for d in detections if d.p < 0.05]
     return sorted(significant, key=lambda d: -d.excess.value)
@@ -196,13 +170,9 @@ def _detect(
 def _excess(subject: Subject, task: MinimalTask) -> np.ndarray:
     """Attention of the query's last token to the target less that to the control: [layer, head]."""
     encoded = subject.encode(task.prompt)
-
-    def tokens(span: Span) -> list[int]:
-        start, end = span[0] + encoded.start, span[1] + encoded.start
-        found = [i for i, (a, b) in enumerate(encoded.offsets) if a < end and b > start]
-        if not found:
-            raise ValueError(f"tokenizer: got no token for {task.prompt[slice(*span)]!r}")
-        return found
-
-    row = subject.read(encoded.ids, rows=[tokens(task.query)[-1]]).attention[:, :, 0]
-    return row[..., tokens(task.target)].sum(-1) - row[..., tokens(task.control)].sum(-1)
+    query, target, control = (
+        encoded.tokens(*span, task.prompt[slice(*span)])
+        for span in (task.query, task.target, task.control)
+    )
+    row = subject.read(encoded.ids, rows=[query[-1]]).attention[:, :, 0]
+    return row[..., target].sum(-1) - row[..., control].sum(-1)

@@ -16,12 +16,10 @@ from algoscope.llm import mazes
 from algoscope.llm.hypotheses import Hypothesis, by_name, trace
 from algoscope.llm.observe import Observation
 from algoscope.llm.prompts import Item
+from algoscope.regression import held_out_smoother
 
 Labels = Callable[[Item], np.ndarray]
 """A number for each node of an item."""
-
-_FOLDS = 4
-_RIDGE = 0.1
 
 
 class Probe(NamedTuple):
@@ -46,8 +44,8 @@ def _on_path(item: Item) -> np.ndarray:
 
 def _closeness(item: Item) -> np.ndarray:
     """1 / (1 + steps from the start), 0 where there is no way."""
-    found = mazes.distances(item.adjacency(), item.source)
-    return np.where(found < 0, 0.0, 1.0 / (1 + np.maximum(found, 0)))
+    distance = mazes.distances(item.adjacency(), item.source)
+    return np.where(distance < 0, 0.0, 1.0 / (1 + np.maximum(distance, 0)))
 
 
 def visited(hypothesis: Hypothesis, step: int) -> Labels:
@@ -78,28 +76,22 @@ def probe(
 
     Start, goal and their images are left out, since the question names them.
     """
-    rows = [_rows(o.item) for o in observations]
-    states = np.concatenate([o.states[:, r] for o, r in zip(observations, rows, strict=True)], 1)
-    groups = np.concatenate(
-        [[o.item.pair] * len(r) for o, r in zip(observations, rows, strict=True)]
-    )
-    smoothers = [_smoother(layer, groups) for layer in states]
-    found = []
+    items = [o.item for o in observations]
+    nodes = [_unnamed_nodes(item) for item in items]
+    states = np.concatenate([o.states[:, n] for o, n in zip(observations, nodes, strict=True)], 1)
+    mazes_of_rows = np.repeat([item.pair for item in items], [len(n) for n in nodes])
+    smoothers = [held_out_smoother(layer, mazes_of_rows) for layer in states]
+    probed = []
     for name, labels in (TARGETS if targets is None else targets).items():
-        values = [labels(o.item) for o in observations]
-        y = np.concatenate([v[r] for v, r in zip(values, rows, strict=True)])
-        image = np.concatenate(
-            [
-                v[np.array(o.item.mirror)[r]]
-                for v, r, o in zip(values, rows, observations, strict=True)
-            ]
-        )
-        found.append(_probe(name, smoothers, y, image, groups, permutations, seed))
-    corrected = statistics.holm([of.p for of in found])
-    return [of._replace(p=float(p)) for of, p in zip(found, corrected, strict=True)]
+        values = [labels(item) for item in items]
+        y = np.concatenate([v[n] for v, n in zip(values, nodes, strict=True)])
+        images = [v[np.array(i.mirror)[n]] for v, n, i in zip(values, nodes, items, strict=True)]
+        image = np.concatenate(images)
+        probed.append(_probe(name, smoothers, y, image, mazes_of_rows, permutations, seed))
+    return statistics.with_corrected_p(probed)
 
 
-def _rows(item: Item) -> np.ndarray:
+def _unnamed_nodes(item: Item) -> np.ndarray:
     if not item.mirror:
         raise ValueError("items: got one without a mirror image, needed those of llm.navigation")
     named = {item.source, item.goal}
@@ -107,40 +99,28 @@ def _rows(item: Item) -> np.ndarray:
     return np.array([node for node in range(item.nodes) if node not in named], int)
 
 
-def _smoother(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """The matrix S of ridge regression: labels less their mean, times S, are held-out predictions.
-
-    X is [row, width]; S is [row, row], 0 between rows of the same fold of mazes. It does not
-    depend on the labels, so that permuting them costs a product.
-    """
-    S = np.zeros((len(X), len(X)))
-    folds = np.unique(groups, return_inverse=True)[1] % _FOLDS
-    for fold in range(_FOLDS):
-        tested, learned = folds == fold, folds != fold
-        if not tested.any() or not learned.any():
-            continue
-        centre, scale = X[learned].mean(0), X[learned].std(0)
-        A = ((X - centre) / np.where(scale > 1e-6, scale, 1)).astype(float)
-        K = A @ A[learned].T / A.shape[1]
-        inside = K[learned] + _RIDGE * np.eye(int(learned.sum()))
-        S[np.ix_(tested, learned)] = np.linalg.solve(inside, K[tested].T).T
-    return S
-
-
-def _probe(name, smoothers, y, image, groups, permutations, seed) -> Probe:
+def _probe(
+    name: str,
+    smoothers: Sequence[np.ndarray],
+    y: np.ndarray,
+    image: np.ndarray,
+    mazes_of_rows: np.ndarray,
+    permutations: int,
+    seed: int,
+) -> Probe:
     rng = np.random.default_rng(seed)
-    mazes_, where = np.unique(groups, return_inverse=True)
-    flips = rng.random((permutations, len(mazes_)))[:, where] < 0.5
+    numbers, maze_of_row = np.unique(mazes_of_rows, return_inverse=True)
+    flips = rng.random((permutations, len(numbers)))[:, maze_of_row] < 0.5
     labels = np.concatenate([y[None], np.where(flips, image, y)])
     centred = labels - labels.mean(1, keepdims=True)
-    scores, own = [], []
+    scores, predictions = [], []
     for S in smoothers:
         predicted = centred @ S.T
-        scores.append([_score(p, of) for p, of in zip(predicted, labels, strict=True)])
-        own.append(predicted[0])
+        scores.append([_score(p, truth) for p, truth in zip(predicted, labels, strict=True)])
+        predictions.append(predicted[0])
     scores = np.array(scores)
     best = int(scores[:, 0].argmax())
-    interval = _interval(own[best], y, where, rng)
+    interval = _interval(predictions[best], y, maze_of_row, rng)
     p = statistics.p_value(float(scores[best, 0]), scores[:, 1:].max(0))
     return Probe(name, scores[:, 0], interval, p)
 
@@ -149,19 +129,19 @@ def _score(predicted: np.ndarray, y: np.ndarray) -> float:
     """Area under the curve for two values of y, else Spearman's correlation."""
     from scipy.stats import rankdata
 
-    ranks = rankdata(predicted)
     kinds = np.unique(y)
-    if len(kinds) == 2:
-        high = y == kinds[1]
-        count, others = int(high.sum()), int((~high).sum())
-        return float((ranks[high].sum() - count * (count + 1) / 2) / (count * others))
-    if len(kinds) < 2 or np.std(ranks) < 1e-12:
-        return 0.0
-    return float(np.corrcoef(ranks, rankdata(y))[0, 1])
+    if len(kinds) != 2:
+        return float(np.nan_to_num(statistics.spearman(predicted, y)))
+    high = y == kinds[1]
+    count, others = int(high.sum()), int((~high).sum())
+    return float((rankdata(predicted)[high].sum() - count * (count + 1) / 2) / (count * others))
 
 
-def _interval(predicted, y, where, rng) -> statistics.Estimate:
-    members = [np.flatnonzero(where == maze) for maze in range(where.max() + 1)]
+def _interval(
+    predicted: np.ndarray, y: np.ndarray, maze_of_row: np.ndarray, rng: np.random.Generator
+) -> statistics.Estimate:
+    """The score with a bootstrap interval over mazes."""
+    members = [np.flatnonzero(maze_of_row == maze) for maze in range(maze_of_row.max() + 1)]
     draws = []
     for _ in range(200):
         chosen = np.concatenate([members[i] for i in rng.integers(0, len(members), len(members))])

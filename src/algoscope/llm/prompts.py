@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.errors import unknown_name
-from algoscope.llm import mazes
-from algoscope.llm.forms import FORMS, Form
+from algoscope.llm import forms, mazes
 
 QUESTIONS = ("reach", "path", "next")
 
@@ -116,8 +115,7 @@ def navigation(
     """
     if count < 2 or count % 2:
         raise ValueError(f"count: got {count}, needed an even number, since items come in twins")
-    if form not in FORMS:
-        raise ValueError(unknown_name("surface form", form, FORMS))
+    names = forms.form(form).names
     if question not in QUESTIONS:
         raise ValueError(unknown_name("question", question, QUESTIONS))
     if not families or not depths or min(depths) < 1:
@@ -125,21 +123,47 @@ def navigation(
             f"families, depths: got {families!r} and {depths!r}, "
             "needed at least one of each, and depths of at least 1"
         )
-    made = [mazes.family(name, size, branching) for name in families]
+    chosen = [mazes.family(name, size, branching) for name in families]
+    largest = 2 * max(family.size for family in chosen)
+    if largest > len(names):
+        raise ValueError(
+            f"size: got mazes of {largest} nodes, needed at most {len(names)}, "
+            f"as the form {form} has so many names"
+        )
     rng = np.random.default_rng(seed)
     items: list[Item] = []
     for pair in range(count // 2):
-        family = made[pair % len(made)]
-        depth = depths[pair // len(made) % len(depths)]
+        family = chosen[pair % len(chosen)]
+        depth = depths[pair // len(chosen) % len(depths)]
         maze, goal = _maze_with_depth(family, depth, directed, rng)
-        items += _twins(maze, goal, depth, FORMS[form], form, question, shuffled, pair, family, rng)
+        item = Item(
+            names=tuple(names[i] for i in rng.permutation(len(names))[: maze.nodes]),
+            edges=_in_order_of_text(maze, shuffled, rng),
+            directed=directed,
+            source=0,
+            goal=goal,
+            depth=depth,
+            reachable=True,
+            question=question,
+            prompt="",
+            mentions=(),
+            pair=pair,
+            family=family.name,
+            form=form,
+            matched=shuffled,
+            mirror=tuple((node + maze.size) % maze.nodes for node in range(maze.nodes)),
+        )
+        items += [_worded(item), _worded(_unreachable_twin(item))]
     return items
 
 
 _ATTEMPTS = 1000
 
 
-def _maze_with_depth(family: mazes.Family, depth: int, directed: bool, rng: np.random.Generator):
+def _maze_with_depth(
+    family: mazes.Family, depth: int, directed: bool, rng: np.random.Generator
+) -> tuple[mazes.Maze, int]:
+    """A maze, and one of its nodes of this depth."""
     for _ in range(_ATTEMPTS):
         maze = mazes.draw(family, directed, rng)
         goals = np.flatnonzero(maze.depths() == depth)
@@ -151,55 +175,47 @@ def _maze_with_depth(family: mazes.Family, depth: int, directed: bool, rng: np.r
     )
 
 
-def _twins(
-    maze: mazes.Maze,
-    goal: int,
-    depth: int,
-    form: Form,
-    form_name: str,
-    question: str,
-    shuffled: bool,
-    pair: int,
-    family: mazes.Family,
-    rng: np.random.Generator,
-) -> list[Item]:
-    if maze.nodes > len(form.names):
-        raise ValueError(
-            f"size: got mazes of {maze.nodes} nodes, needed at most {len(form.names)}, "
-            f"as the form {form_name} has so many names"
-        )
-    names = tuple(form.names[i] for i in rng.permutation(len(form.names))[: maze.nodes])
+def _in_order_of_text(maze: mazes.Maze, shuffled: bool, rng: np.random.Generator) -> mazes.Edges:
+    """The edges as they are described: in random order, and in a random direction where that means
+    nothing."""
     order = rng.permutation(len(maze.edges)) if shuffled else np.arange(len(maze.edges))
     edges = tuple(maze.edges[i] for i in order)
-    if not maze.directed:
-        flips = rng.random(len(edges)) < 0.5
-        edges = tuple((b, a) if flip else (a, b) for (a, b), flip in zip(edges, flips, strict=True))
-    copy = goal + maze.size
-    exchanged = list(names)
-    exchanged[goal], exchanged[copy] = names[copy], names[goal]
-    twins = []
-    for reachable, given, target in ((True, names, goal), (False, tuple(exchanged), copy)):
-        prompt, mentions = _write(form, given, edges, maze.directed, 0, target, question)
-        twins.append(
-            Item(
-                names=given,
-                edges=edges,
-                directed=maze.directed,
-                source=0,
-                goal=target,
-                depth=depth,
-                reachable=reachable,
-                question=question,
-                prompt=prompt,
-                mentions=mentions,
-                pair=pair,
-                family=family.name,
-                form=form_name,
-                matched=shuffled,
-                mirror=tuple((node + maze.size) % maze.nodes for node in range(maze.nodes)),
-            )
-        )
-    return twins
+    if maze.directed:
+        return edges
+    flips = rng.random(len(edges)) < 0.5
+    return tuple((b, a) if flip else (a, b) for (a, b), flip in zip(edges, flips, strict=True))
+
+
+def _unreachable_twin(item: Item) -> Item:
+    """The same words, but the goal's name is that of its image in the other component."""
+    copy = item.mirror[item.goal]
+    names = list(item.names)
+    names[item.goal], names[copy] = names[copy], names[item.goal]
+    return dataclasses.replace(item, names=tuple(names), goal=copy, reachable=False)
+
+
+def without_edge(item: Item, edge: int) -> Item:
+    """The item with one sentence removed; the right answer follows what is left."""
+    edges = item.edges[:edge] + item.edges[edge + 1 :]
+    distance = mazes.distances(mazes.adjacency(item.nodes, edges, item.directed), item.source)
+    return _worded(dataclasses.replace(item, edges=edges, reachable=bool(distance[item.goal] >= 0)))
+
+
+def _worded(item: Item) -> Item:
+    """The item with its prompt, and where in it each node is named."""
+    form = forms.FORMS[item.form]
+    text, mentions = forms.Text(form.intro), []
+    sentence = form.one_way if item.directed else form.both_ways
+    for number, (a, b) in enumerate(item.edges):
+        spans = text.fill(sentence, a=item.names[a], b=item.names[b])
+        mentions.append(Mention(a, *spans["a"], "from", number))
+        mentions.append(Mention(b, *spans["b"], "to", number))
+    asked = {"goal": item.goal, "source": item.source}
+    words = {role: item.names[node] for role, node in asked.items()}
+    for role, span in text.fill(getattr(form, item.question), **words).items():
+        mentions.append(Mention(asked[role], *span, role, -1))
+    text.add("Answer:")
+    return dataclasses.replace(item, prompt=text.text, mentions=tuple(mentions))
 
 
 def covariates(item: Item) -> np.ndarray:
@@ -211,12 +227,27 @@ def covariates(item: Item) -> np.ndarray:
     described = [m for m in item.mentions if m.edge >= 0]
     rows = []
     for node in range(item.nodes):
-        own = [m for m in described if m.node == node]
-        starts = [m.start / len(item.prompt) for m in own] or [0.0]
-        senders = sum(m.role == "from" for m in own)
-        named = (float(node == item.source), float(node == item.goal))
-        rows.append([len(own), senders, min(starts), max(starts), *named])
+        mentions = [m for m in described if m.node == node]
+        starts = [m.start / len(item.prompt) for m in mentions] or [0.0]
+        senders = sum(m.role == "from" for m in mentions)
+        asked = (float(node == item.source), float(node == item.goal))
+        rows.append([len(mentions), senders, min(starts), max(starts), *asked])
     return np.array(rows, float)
+
+
+class NamedSpan(NamedTuple):
+    start: int
+    end: int
+    node: int
+
+
+def word_mentions(text: str, names: Sequence[str]) -> list[NamedSpan]:
+    """Where a text names nodes, as whole words, in the order of the text."""
+    return sorted(
+        NamedSpan(match.start(), match.end(), node)
+        for node, name in enumerate(names)
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+    )
 
 
 def from_text(
@@ -234,32 +265,24 @@ def from_text(
     Mentions are found as whole words; from the last mention of the goal on, and in what follows
     the last description of an edge, it is the question that speaks.
     """
-    found = [
-        (match.start(), match.end(), node)
-        for node, name in enumerate(names)
-        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", prompt)
-    ]
-    missing = [name for node, name in enumerate(names) if node not in {n for _, _, n in found}]
+    spans = word_mentions(prompt, names)
+    missing = [name for node, name in enumerate(names) if node not in {s.node for s in spans}]
     if missing:
         raise ValueError(f"prompt: got no mention of {', '.join(missing)}, needed all names in it")
-    goals = sorted(start for start, _, node in found if node == goal)
+    goals = [span.start for span in spans if span.node == goal]
     if len(goals) < 2:
         raise ValueError(
             f"prompt: got {len(goals)} mention of the goal {names[goal]!r}, needed one in the "
             "description and one in the question"
         )
-    asked = min([goals[-1], *(s for s, _, n in found if n == source and s > goals[-2])])
-    mentions = tuple(
-        Mention(
-            node,
-            start,
-            end,
-            ("goal" if node == goal else "source") if start >= asked else "to",
-            -1 if start >= asked else 0,
-        )
-        for start, end, node in sorted(found)
-        if start < asked or node in (goal, source)
-    )
+    sources = [span.start for span in spans if span.node == source and span.start > goals[-2]]
+    asked = min([goals[-1], *sources])
+    mentions = [Mention(s.node, s.start, s.end, "to", 0) for s in spans if s.start < asked]
+    mentions += [
+        Mention(s.node, s.start, s.end, "goal" if s.node == goal else "source", -1)
+        for s in spans
+        if s.start >= asked and s.node in (goal, source)
+    ]
     depth = int(mazes.distances(mazes.adjacency(len(names), edges, directed), source)[goal])
     return Item(
         names=tuple(names),
@@ -271,63 +294,9 @@ def from_text(
         reachable=depth >= 0,
         question=question,
         prompt=prompt,
-        mentions=mentions,
+        mentions=tuple(mentions),
         pair=0,
         family="given",
         form="given",
         matched=False,
     )
-
-
-def without_edge(item: Item, edge: int) -> Item:
-    """The item with one sentence removed; the right answer follows what is left."""
-    edges = item.edges[:edge] + item.edges[edge + 1 :]
-    reach = mazes.distances(mazes.adjacency(item.nodes, edges, item.directed), item.source)
-    prompt, mentions = _write(
-        FORMS[item.form],
-        item.names,
-        edges,
-        item.directed,
-        item.source,
-        item.goal,
-        item.question,
-    )
-    return dataclasses.replace(
-        item,
-        edges=edges,
-        prompt=prompt,
-        mentions=mentions,
-        reachable=bool(reach[item.goal] >= 0),
-    )
-
-
-def _write(
-    form: Form,
-    names: Sequence[str],
-    edges: mazes.Edges,
-    directed: bool,
-    source: int,
-    goal: int,
-    question: str,
-) -> tuple[str, tuple[Mention, ...]]:
-    """The prompt, and where in it each node is named."""
-    text, mentions = form.intro, []
-    sentence = form.one_way if directed else form.both_ways
-
-    def say(template: str, nodes: dict[str, int], roles: dict[str, str], edge: int) -> None:
-        nonlocal text
-        text += " "
-        while "{" in template:
-            before, _, rest = template.partition("{")
-            key, _, template = rest.partition("}")
-            text += before
-            start = len(text)
-            text += names[nodes[key]]
-            mentions.append(Mention(nodes[key], start, len(text), roles[key], edge))
-        text += template
-
-    for number, (a, b) in enumerate(edges):
-        say(sentence, {"a": a, "b": b}, {"a": "from", "b": "to"}, number)
-    asked = {"goal": goal, "source": source}
-    say(getattr(form, question), asked, {"goal": "goal", "source": "source"}, -1)
-    return f"{text} Answer:", tuple(mentions)

@@ -34,7 +34,7 @@ class Similarity(NamedTuple):
     @property
     def best(self) -> statistics.Estimate:
         """The largest `mirrored` of all layers."""
-        return max(self.mirrored, key=lambda of: np.nan_to_num(of.value, nan=-np.inf))
+        return max(self.mirrored, key=lambda e: np.nan_to_num(e.value, nan=-np.inf))
 
 
 def cosine(states: np.ndarray) -> np.ndarray:
@@ -69,8 +69,8 @@ def kernel_cka(K: np.ndarray, L: np.ndarray) -> np.ndarray:
         )
 
     scale = np.asarray(hsic(K, K) * hsic(L, L))
-    found = np.asarray(hsic(K, L)) / np.sqrt(np.maximum(scale, 1e-24))
-    return np.where(scale > 1e-24, found, 0.0)
+    aligned = np.asarray(hsic(K, L)) / np.sqrt(np.maximum(scale, 1e-24))
+    return np.where(scale > 1e-24, aligned, 0.0)
 
 
 def layer_cka(observations: Sequence[Observation]) -> np.ndarray:
@@ -83,31 +83,36 @@ def layer_cka(observations: Sequence[Observation]) -> np.ndarray:
 
 def similarities(observations: Sequence[Observation], seed: int = 0) -> list[Similarity]:
     """Node states against the graph and against every candidate algorithm, by layer."""
-    references: dict[str, Callable[[Item], np.ndarray]] = {"graph distance": _graph_distance}
+    items = [o.item for o in observations]
+    references = {"graph distance": [_graph_distance(item) for item in items]}
     for candidate in CANDIDATES:
         if candidate.algorithm:
-            references[candidate.name] = lambda item, of=candidate: _visit_distance(item, of)
-    found = []
+            references[candidate.name] = [_visit_distance(item, candidate) for item in items]
+    rows = []
     for measure, (compare, agreement) in MEASURES.items():
-        compared = [compare(o.states.astype(float)) for o in observations]
-        for name, reference in references.items():
-            distances = [reference(o.item) for o in observations]
-            found.append(
-                _similarity(observations, name, measure, agreement, compared, distances, seed)
-            )
-    corrected = statistics.holm([of.p for of in found])
-    return [of._replace(p=float(p)) for of, p in zip(found, corrected, strict=True)]
+        kernels = [compare(o.states.astype(float)) for o in observations]
+        for name, distances in references.items():
+            rows.append(_similarity(items, name, measure, agreement, kernels, distances, seed))
+    return statistics.with_corrected_p(rows)
 
 
-def _similarity(observations, name, measure, agreement, compared, distances, seed) -> Similarity:
+def _similarity(
+    items: Sequence[Item],
+    name: str,
+    measure: str,
+    agreement: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    kernels: Sequence[np.ndarray],
+    distances: Sequence[np.ndarray],
+    seed: int,
+) -> Similarity:
     plain, contrast = [], {}
-    for o, layers, D in zip(observations, compared, distances, strict=True):
-        image = D[np.ix_(o.item.mirror, o.item.mirror)]
-        own, other = agreement(layers, D), agreement(layers, image)
-        plain.append(own)
-        contrast.setdefault(o.item.pair, []).append(own - other)
+    for item, layers, D in zip(items, kernels, distances, strict=True):
+        original = agreement(layers, D)
+        image = agreement(layers, D[np.ix_(item.mirror, item.mirror)])
+        plain.append(original)
+        contrast.setdefault(item.pair, []).append(original - image)
     mirrored = np.nan_to_num(np.array([np.mean(twins, 0) for twins in contrast.values()]))
-    null = (statistics.signs(len(mirrored), 999, seed) @ mirrored / len(mirrored)).max(1)
+    null = statistics.flip_null(mirrored, 999, seed)
     return Similarity(
         name,
         measure,
@@ -124,8 +129,8 @@ def _rsa(K: np.ndarray, distances: np.ndarray) -> np.ndarray:
     above = np.triu(np.isfinite(distances), 1)
     if above.sum() < 3:
         return np.full(len(K), np.nan)
-    ranks = [rankdata(of, axis=-1) for of in (-K[:, above], distances[above])]
-    a, b = (of - of.mean(-1, keepdims=True) for of in ranks)
+    ranks = [rankdata(values, axis=-1) for values in (-K[:, above], distances[above])]
+    a, b = (rank - rank.mean(-1, keepdims=True) for rank in ranks)
     scale = np.linalg.norm(a, axis=-1) * np.linalg.norm(b)
     return np.where(scale > 1e-12, a @ b / np.maximum(scale, 1e-12), np.nan)
 
@@ -150,7 +155,7 @@ def _graph_distance(item: Item) -> np.ndarray:
     A = mazes.adjacency(item.nodes, item.edges, directed=False)
     D = np.array([mazes.distances(A, node) for node in range(item.nodes)], float)
     D[D < 0] = np.nan
-    return _of_component(D, item)
+    return _within_component(D, item)
 
 
 def _visit_distance(item: Item, hypothesis: Hypothesis) -> np.ndarray:
@@ -159,10 +164,10 @@ def _visit_distance(item: Item, hypothesis: Hypothesis) -> np.ndarray:
     when = np.full(item.nodes, np.nan)
     for step, visited in enumerate(steps):
         when[visited] = step
-    return _of_component(np.abs(when[:, None] - when), item)
+    return _within_component(np.abs(when[:, None] - when), item)
 
 
-def _of_component(D: np.ndarray, item: Item) -> np.ndarray:
+def _within_component(D: np.ndarray, item: Item) -> np.ndarray:
     """Only the pairs in the component of the start, start and goal and their images left out."""
     inside = mazes.distances(mazes.adjacency(item.nodes, item.edges, False), item.source) >= 0
     for node in (item.source, item.goal):
@@ -176,7 +181,7 @@ def trajectories(observation: Observation, method: str = "pca", seed: int = 0) -
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
 
-    states = np.concatenate([observation.states, observation.readout_states[:, :1]], 1)
+    states = observation.recording.states[0, :, : observation.item.nodes + 1]
     flat = states.reshape(-1, states.shape[-1])
     if method == "pca":
         placed = PCA(2, random_state=seed).fit_transform(flat)

@@ -1,19 +1,21 @@
 """A study as a folder: `study.json` with every number, `recordings.safetensors`, `page.html`."""
 
 import json
-import os
 import pathlib
-import shutil
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from algoscope import statistics
+from algoscope import files, statistics
+from algoscope.llm.attention import Layer
+from algoscope.llm.observe import READOUTS
 from algoscope.llm.study import Study
 from algoscope.serialise import to_json
 from algoscope.table import Table
 
 
-def study_json(study: Study) -> dict:
+def study_json(study: Study) -> dict[str, Any]:
     parts = {name: to_json(getattr(study, name)) for name in vars(study) if name != "observations"}
     parts["verdict"] |= {"text": str(study.verdict)}
     parts["answers"] = [
@@ -31,59 +33,56 @@ def study_json(study: Study) -> dict:
 
 
 def write_folder(study: Study, folder: pathlib.Path, page: str) -> None:
-    """Writes beside the folder and moves into place; what is there already is refused."""
-    from safetensors.numpy import save_file
+    """Refuses a folder that exists."""
 
-    if folder.exists():
-        raise ValueError(f"--out: got {folder}, which exists; needed a new folder")
-    temporary = folder.with_name(f".{folder.name}-{os.getpid()}")
-    temporary.mkdir(parents=True)
-    try:
-        (temporary / "study.json").write_text(json.dumps(study_json(study), indent=1) + "\n")
+    def fill(temporary: pathlib.Path) -> None:
+        text = json.dumps(study_json(study), indent=1) + "\n"
+        (temporary / "study.json").write_text(text, encoding="utf-8")
         (temporary / "page.html").write_text(page, encoding="utf-8")
-        save_file(_arrays(study), temporary / "recordings.safetensors")
-        temporary.replace(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        files.write_arrays(temporary / "recordings.safetensors", _arrays(study))
+
+    files.place_new(folder, fill)
 
 
 def _arrays(study: Study) -> dict[str, np.ndarray]:
     """attention.last, attention.goal and mentions of every item, by the item's number."""
     arrays = {}
     for number, o in enumerate(study.observations):
-        for readout, values in o.attention.items():
-            arrays[f"{number}.attention.{readout}"] = np.ascontiguousarray(values, np.float32)
+        for readout in READOUTS:
+            arrays[f"{number}.attention.{readout}"] = o.attention(readout).astype(np.float32)
         arrays[f"{number}.mentions"] = o.places.mentions.astype(np.int64)
     return arrays
 
 
-def tables(study: Study) -> list[Table]:
-    """What the command line prints and the page shows."""
-    found = [_accuracy(study), _heuristics(study), _hypotheses(study), _artefact(study)]
+def tables(study: Study) -> dict[str, Table]:
+    """What the command line prints and the page shows, by subject."""
+    shown = {
+        "accuracy": _accuracy(study),
+        "heuristics": _heuristics(study),
+        "steps": _steps(study),
+        "attention": _attention(study),
+    }
     if study.similarities:
-        found.append(_similarities(study))
+        shown["similarity"] = _similarities(study)
     if study.probes:
-        found.append(_probes(study))
+        shown["probes"] = _probes(study)
     if study.effects is not None:
-        found.append(_causal(study))
-    found.append(
-        Table(
-            f"verdict: {study.verdict}",
-            ["", "condition"],
-            [["yes" if c.met else "no", c.text] for c in study.verdict.conditions],
-        )
+        shown["causal"] = _causal(study)
+    shown["verdict"] = Table(
+        f"verdict: {study.verdict}",
+        ["", "condition"],
+        [["yes" if c.met else "no", c.text] for c in study.verdict.conditions],
     )
-    return found
+    return shown
 
 
 def _accuracy(study: Study) -> Table:
-    cells = study.behaviour.cells
-    depths = list(dict.fromkeys(c.depth for c in cells))
+    cells = {(c.depth, c.reachable): c for c in study.behaviour.cells}
     rows = []
-    for depth in depths:
-        of = {c.reachable: c for c in cells if c.depth == depth}
+    for depth in dict.fromkeys(c.depth for c in study.behaviour.cells):
+        by_truth = [cells[depth, reachable] for reachable in (True, False)]
         label = "all" if depth is None else str(depth)
-        rows.append([label, *(f"{of[r].accuracy}, n = {of[r].count}" for r in (True, False))])
+        rows.append([label, *(f"{cell.accuracy}, n = {cell.count}" for cell in by_truth)])
     written = ", ".join(f"{text} {count}" for text, count in study.behaviour.written.items())
     return Table(
         f"{study.subject}: accuracy on {study.items} items (written: {written})",
@@ -103,61 +102,47 @@ def _heuristics(study: Study) -> Table:
     )
 
 
-def _hypotheses(study: Study) -> Table:
-    rows = []
-    for s in study.standings:
-        m = s.match
-        rows.append(
-            [
-                m.hypothesis,
-                m.channel,
-                str(m.score),
-                f"{s.corrected_p:.2g}",
-                str(s.control),
-                f"{m.matched}/{m.steps}",
-                "yes" if s.holds else "no",
-            ]
-        )
+def _steps(study: Study) -> Table:
     return Table(
         "do layers follow the steps? (1 = they are the steps, 0 = chance)",
         ["hypothesis", "channel", "held-out", "corrected p", "random weights", "steps", "holds"],
-        rows,
+        [
+            [
+                standing.match.hypothesis,
+                standing.match.channel,
+                str(standing.match.score),
+                f"{standing.corrected_p:.2g}",
+                str(standing.control),
+                f"{standing.match.matched}/{standing.match.steps}",
+                "yes" if standing.holds else "no",
+            ]
+            for standing in study.standings
+        ],
     )
 
 
-def _artefact(study: Study) -> Table:
-    def strongest(layers):
-        return min(layers, key=lambda layer: layer.naive_rho.value)
+def _attention(study: Study) -> Table:
+    def summary(layers: Sequence[Layer]) -> list[str]:
+        strongest = min(layers, key=lambda layer: layer.naive_rho.value)
+        significant = sum(layer.paper.p < 0.01 for layer in layers)
+        surviving = int((statistics.holm([layer.corrected.p for layer in layers]) < 0.01).sum())
+        return [
+            str(strongest.naive_rho),
+            f"{significant} of {len(layers)}",
+            f"{surviving} of {len(layers)}",
+        ]
 
-    def significant(layers):
-        return sum(layer.paper.p < 0.01 for layer in layers)
-
-    def surviving(layers):
-        return int((statistics.holm([layer.corrected.p for layer in layers]) < 0.01).sum())
-
-    own, control = study.attention, study.control_attention
-    n = len(own)
+    analyses = [
+        "attention and distance, strongest layer: ρ",
+        "path gets more attention, layers with p < .01",
+        "the same per mention, with covariates, corrected for layers",
+    ]
+    columns = (analyses, summary(study.attention), summary(study.control_attention))
     return Table(
         "the analyses of the case study, and what random weights make of them "
         f"(distance and mentions: ρ = {study.mention_rho})",
         ["analysis", "subject", "random weights"],
-        [
-            [
-                "attention and distance, strongest layer: ρ",
-                str(strongest(own).naive_rho),
-                str(strongest(control).naive_rho),
-            ],
-            [
-                "path gets more attention, layers with p < .01",
-                f"{significant(own)} of {n}",
-                f"{significant(control)} of {n}",
-            ],
-            [
-                "the same per mention, with covariates, corrected for layers",
-                f"{surviving(own)} of {n}",
-                f"{surviving(control)} of {n}",
-            ],
-        ],
+        [list(row) for row in zip(*columns, strict=True)],
     )
 
 
@@ -167,8 +152,8 @@ def _similarities(study: Study) -> Table:
         f"of all layers; CKA of a layer and the next: {study.layer_cka.min():.2f} or more)",
         ["reference", "measure", "subject", "corrected p", "random weights", "corrected p "],
         [
-            [a.reference, a.measure, str(a.best), f"{a.p:.2g}", str(b.best), f"{b.p:.2g}"]
-            for a, b in zip(study.similarities, study.control_similarities, strict=True)
+            [s.reference, s.measure, str(s.best), f"{s.p:.2g}", str(c.best), f"{c.p:.2g}"]
+            for s, c in zip(study.similarities, study.control_similarities, strict=True)
         ],
     )
 
@@ -178,8 +163,8 @@ def _probes(study: Study) -> Table:
         "linear probes of node states, best layer (chance: 0.5; distance: 0)",
         ["target", "subject", "corrected p", "random weights", "corrected p "],
         [
-            [own.target, str(own.best), f"{own.p:.2g}", str(other.best), f"{other.p:.2g}"]
-            for own, other in zip(study.probes, study.control_probes, strict=True)
+            [p.target, str(p.best), f"{p.p:.2g}", str(c.best), f"{c.p:.2g}"]
+            for p, c in zip(study.probes, study.control_probes, strict=True)
         ],
     )
 

@@ -11,9 +11,8 @@ too, and a state patched onto itself has to change nothing; a subject that fails
 """
 
 import dataclasses
-import os
+import json
 import pathlib
-import shutil
 import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
+from algoscope import files
 from algoscope.llm import capture
 from algoscope.llm.capture import Anatomy, Patch, Reading, Swap
 
@@ -44,6 +44,17 @@ class Encoded(NamedTuple):
     """The characters of each token in the text that was given."""
     start: int
     """Where in that text the prompt begins (after a chat template's opening)."""
+
+    def tokens(self, start: int, end: int, text: str) -> list[int]:
+        """The tokens that hold any of the characters [start, end) of the prompt, which are
+        `text`."""
+        start, end = start + self.start, end + self.start
+        overlapping = [i for i, (a, b) in enumerate(self.offsets) if a < end and b > start]
+        if not overlapping:
+            raise ValueError(
+                f"tokenizer: got no token for {text!r} (characters {start} to {end}), needed one"
+            )
+        return overlapping
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -182,23 +193,31 @@ def load(
 
 def convert(source: str | pathlib.Path, folder: pathlib.Path) -> None:
     """Writes a GGUF file as a folder in float32, which loads in a second, not in half a minute."""
-    if folder.exists():
-        raise ValueError(f"--out: got {folder}, which exists; needed a new folder")
-    given = load(source)
+    files.check_new(folder)
+    loaded = load(source)
     for owner, name in (
-        (given.model, "hf_quantizer"),
-        (given.model, "is_quantized"),
-        (given.model.config, "quantization_config"),
+        (loaded.model, "hf_quantizer"),
+        (loaded.model, "is_quantized"),
+        (loaded.model.config, "quantization_config"),
     ):
         if hasattr(owner, name):
             delattr(owner, name)
-    temporary = folder.with_name(f".{folder.name}-{os.getpid()}")
-    try:
-        given.model.save_pretrained(temporary)
-        given.tokenizer.save_pretrained(temporary)
-        temporary.replace(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    save(loaded.model, loaded.tokenizer, folder)
+
+
+def save(
+    model: Any, tokenizer: Any, folder: pathlib.Path, record: dict[str, Any] | None = None
+) -> None:
+    """Writes a new folder in Hugging Face's format; `record` goes into its training.json."""
+
+    def fill(temporary: pathlib.Path) -> None:
+        model.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+        if record is not None:
+            text = json.dumps(record, indent=1) + "\n"
+            (temporary / "training.json").write_text(text, encoding="utf-8")
+
+    files.place_new(folder, fill)
 
 
 def subject(live: tuple[Any, Any], name: str, chat: bool | None = None) -> Subject:

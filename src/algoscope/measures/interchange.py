@@ -22,11 +22,11 @@ import numpy as np
 
 from algoscope import networks
 from algoscope.measures.changed_problems import problems_of, traced
-from algoscope.measures.probes import fit_line
 from algoscope.measures.references import Reference
 from algoscope.networks import Network, Start
 from algoscope.programs.exchange import Continuation, features_that_show, resume
 from algoscope.recording import Recording
+from algoscope.regression import fit_line
 from algoscope.tasks import Batch, Kind, Stage
 
 _STEPS = 2

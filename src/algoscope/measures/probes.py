@@ -20,9 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.recording import Recording
+from algoscope.regression import Line, fit_line
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
-
-_RIDGE = 1e-6
 
 
 class ProbeScores(NamedTuple):
@@ -32,28 +31,6 @@ class ProbeScores(NamedTuple):
     """On other problems of the size that the probe was trained on."""
     larger: float
     """On larger problems."""
-
-
-class Line(NamedTuple):
-    """y = (x - centre) / spread @ weights + offset"""
-
-    centre: np.ndarray
-    spread: np.ndarray
-    weights: np.ndarray
-    offset: np.ndarray
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        return (x - self.centre) / self.spread @ self.weights + self.offset
-
-
-def fit_line(x: np.ndarray, y: np.ndarray) -> Line:
-    """Ridge regression of y [rows, targets] on standardised x [rows, inputs]. A constant input has
-    no say."""
-    centre, spread = x.mean(0), x.std(0)
-    spread = np.where(spread > 1e-12, spread, np.inf)
-    z, offset = (x - centre) / spread, y.mean(0)
-    gram = z.T @ z + _RIDGE * len(z) * np.eye(z.shape[1])
-    return Line(centre, spread, np.linalg.solve(gram, z.T @ (y - offset)), offset)
 
 
 def probe_scores(

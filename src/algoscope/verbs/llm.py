@@ -81,7 +81,7 @@ class Navigate(_AboutModel):
         )
         out = self.out or files.unused_folder(f"navigate-{subject.name}")
         write_folder(study, out, page(study))
-        return Answer(study_json(study), (*tables(study), str(out / "page.html")))
+        return Answer(study_json(study), (*tables(study).values(), str(out / "page.html")))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
