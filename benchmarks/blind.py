@@ -9,6 +9,6 @@ from algoscope.programs import GraphProgram
 
 PROGRAMS: dict[str, GraphProgram] = {
     path.stem: programs.load(path)
-    for path in sorted((pathlib.Path(__file__).parent / "blind").glob("*.program"))
+    for path in sorted((pathlib.Path(__file__).parent / "programs" / "blind").glob("*.program"))
 }
 """By name."""

@@ -22,7 +22,7 @@ from algoscope.measures.references import reference_class
 from algoscope.networks import Network
 from algoscope.programs.compiler import compile_program
 
-PREFETCHING = programs.load(pathlib.Path(__file__).parent / "bfs_prefetching.program")
+PREFETCHING = programs.load(pathlib.Path(__file__).parent / "programs" / "bfs_prefetching.program")
 COMPILED = [programs.get(n) for n in ("bfs", "bfs_two_heads", "bfs_leaping")] + [PREFETCHING]
 
 

@@ -88,7 +88,7 @@ def test_known_mechanisms_of_a_task_without_edges(name, word):
 
 def test_sparse_graphs_show_what_happens_after_the_first_tree():
     """Depth-first search that goes on with the last unvisited node instead of the first."""
-    program = programs.load("benchmarks/blind/dfs_highest_root.program")
+    program = programs.load("benchmarks/programs/blind/dfs_highest_root.program")
     exam = examination("dfs", 0, small_count=6, large_count=1)
     evidence = gather(lambda batch: jax.tree.map(np.asarray, interpret(program, batch)), exam)
     numbers = verdict.tested(evidence)

@@ -32,27 +32,23 @@ def permuted(network: Network, seed: int) -> Network:
     nodes, edges, hidden = (_transform(random, width) for _ in range(3))
     if network.config.layer_norm:
         hidden = hidden[0], np.ones(width)
-    into = {Location.NODE: nodes, Location.EDGE: edges}
-    places = {f.name: reads_at(f) for f in network.features}
+    channels = {Location.NODE: nodes, Location.EDGE: edges}
+    locations = {f.name: reads_at(f) for f in network.features}
     arrays = {name: np.array(a, np.float64) for name, a in networks.arrays(network).items()}
     for name, array in arrays.items():
-        first, *path = name.split(".")
-        if first == "encoders" and places[path[0]] in into:
-            arrays[name] = _columns(array, into[places[path[0]]])
-        elif first == "decoders" and path[-1] == "weight":
-            if path[-2] in _NODE_DECODERS:
+        match name.split("."):
+            case ["encoders", feature, *_] if locations[feature] in channels:
+                arrays[name] = _columns(array, channels[locations[feature]])
+            case ["decoders", _, *_, part, "weight"] if part in _NODE_DECODERS:
                 arrays[name] = _rows(array, [nodes, hidden, hidden])
-            elif path[-2] == "edge":
+            case ["decoders", _, *_, "edge", "weight"]:
                 arrays[name] = _rows(array, [edges])
-    for number, processor in enumerate(network.rounds):
+    several = isinstance(network.processor, tuple)
+    processors = network.rounds if several else network.rounds[:1]
+    for number, processor in enumerate(processors):
         assert isinstance(processor, GATv2)
-        several = isinstance(network.processor, tuple)
-        _disguise_round(
-            arrays, f"processor.{number}" if several else "processor", processor,
-            (nodes, edges, hidden), random,
-        )  # fmt: skip
-        if not several:
-            break
+        name = f"processor.{number}" if several else "processor"
+        _disguise_round(arrays, name, processor, (nodes, edges, hidden), random)
     return networks.with_arrays(network, arrays)
 
 
@@ -84,8 +80,8 @@ def as_far_as(
     amounts: Sequence[float],
     follows: Callable[[Network], bool],
 ) -> tuple[Network, float] | None:
-    """The largest of the amounts, in rising order, with which the network still follows; found by
-    halving, as if what it bears were all up to some amount."""
+    """The network with the largest of the amounts, in rising order, with which it still follows its
+    program, and that amount: by binary search, as if it followed with all smaller ones."""
     best, low, high = None, 0, len(amounts)
     while low < high:
         middle = (low + high) // 2
