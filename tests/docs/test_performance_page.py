@@ -26,7 +26,7 @@ def _near(said: str, measured: float) -> bool:
     (number,) = numbers(said)[:1]
     digits = len(number.partition(".")[2])
     return abs(float(number) - measured) <= (
-        0.5 * 10**-digits if digits else measured * 0.005 + 0.5
+        0.501 * 10**-digits if digits else measured * 0.005 + 0.5
     )
 
 
