@@ -17,6 +17,7 @@ from algoscope.measures.examination import examination
 from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide
 from algoscope.programs.interpreter import interpret
 
+ROOT = pathlib.Path(__file__).parents[2]
 RIGHT = {"small": 1.0, "large": 1.0}
 PERFECT = dict.fromkeys(THRESHOLDS, 1.0)
 
@@ -88,7 +89,7 @@ def test_known_mechanisms_of_a_task_without_edges(name, word):
 
 def test_sparse_graphs_show_what_happens_after_the_first_tree():
     """Depth-first search that goes on with the last unvisited node instead of the first."""
-    program = programs.load("benchmarks/programs/blind/dfs_highest_root.program")
+    program = programs.load(ROOT / "benchmarks/programs/blind/dfs_highest_root.program")
     exam = examination("dfs", 0, small_count=6, large_count=1)
     evidence = gather(lambda batch: jax.tree.map(np.asarray, interpret(program, batch)), exam)
     numbers = verdict.tested(evidence)
