@@ -23,42 +23,11 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from algoscope.llm import subjects
 from algoscope.llm.forms import FORMS
+from algoscope.llm.navigator_config import FORM, NavigatorConfig
 from algoscope.llm.prompts import navigation
 from algoscope.llm.vocabulary import PADDING, form_tokenizer
 
-FORM = "letters"
 _BRANCHING = 2
-
-
-@dataclasses.dataclass(frozen=True)
-class NavigatorConfig:
-    layers: int = 6
-    width: int = 64
-    heads: int = 2
-    sizes: tuple[int, ...] = (3, 4, 5, 6, 7)
-    """Nodes of one component of the mazes that are learned."""
-    depths: tuple[int, ...] = (1, 2, 3)
-    questions: int = 4
-    """Questions about each maze."""
-    hops: int = 3
-    """Steps back from the goal that are taught, a layer each; 0 teaches answers alone."""
-    batch: int = 128
-    steps: int = 4000
-    rate: float = 2e-3
-    seed: int = 0
-    device: str = "cpu"
-    threads: int = 1
-
-    def __post_init__(self) -> None:
-        if min(self.sizes) < 2 or 2 * max(self.sizes) > len(FORMS[FORM].names):
-            raise ValueError(
-                f"sizes: got {self.sizes}, needed from 2 to {len(FORMS[FORM].names) // 2} nodes"
-            )
-        if self.hops and not 0 < self.hops <= self.layers - 2:
-            raise ValueError(
-                f"hops: got {self.hops}, needed at most {self.layers - 2} with {self.layers} "
-                "layers: the first finds the goal, each further one takes a step, the last answers"
-            )
 
 
 class Progress(NamedTuple):

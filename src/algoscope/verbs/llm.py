@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from algoscope.configuration import shared_fields
+from algoscope.llm.navigator_config import NavigatorConfig
 from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb
 
@@ -85,37 +87,16 @@ class Navigate(_AboutModel):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainNavigator(Verb):
+class TrainNavigator(NavigatorConfig, Verb):
     """Train a small Llama that really navigates, and save it in Hugging Face's format."""
 
     out: pathlib.Path
     """Write the model to this new folder."""
-    layers: int = 6
-    """Layers of the model, each with attention and a feed-forward network."""
-    width: int = 64
-    """Width of the residual stream."""
-    heads: int = 2
-    """Attention heads of each layer."""
-    sizes: tuple[int, ...] = (3, 4, 5, 6, 7)
-    """Nodes of the reachable part of the mazes that are learned."""
-    depths: tuple[int, ...] = (1, 2, 3)
-    """Steps to the goals that are learned."""
-    batch: int = 128
-    """Texts in a batch."""
-    steps: int = 4000
-    """Training steps."""
-    rate: float = 2e-3
-    """Learning rate of AdamW."""
-    seed: int = 0
-    """Seed of the weights and the texts."""
-    device: str = "cpu"
-    """Where it is trained, such as cpu or cuda."""
-    threads: int = 1
-    """Threads of the CPU."""
-    hops: int = 3
-    """Teach that many steps back from the goal, a layer each; 0 teaches answers alone."""
     items: int = 600
     """Number of unseen questions that it is tested on."""
+
+    def __post_init__(self) -> None:
+        """Options are checked when a configuration is made of them, which gives a plain error."""
 
     def run(self) -> Answer:
         _check_new(self.out)
@@ -124,9 +105,7 @@ class TrainNavigator(Verb):
         from algoscope.llm.observe import observe
         from algoscope.llm.subjects import subject
 
-        options = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        known = {field.name for field in dataclasses.fields(navigator.NavigatorConfig)}
-        config = navigator.NavigatorConfig(**{name: options[name] for name in known & set(options)})
+        config = NavigatorConfig(**shared_fields(NavigatorConfig, self))
 
         def report(progress: navigator.Progress, _model: Any) -> None:
             self.output.step(
