@@ -1,0 +1,34 @@
+"""docs/explanation/design.md names files and layers that are there."""
+
+import re
+import tomllib
+
+from pages import ROOT, cell, read, table
+
+SOURCE = ROOT / "src" / "algoscope"
+
+
+def test_the_five_answers_name_files():
+    shown = table(read("docs/explanation/design.md"), "to change …", "edit")
+    subjects = ("a distance", "a processor", "a task", "a threshold", "a section")
+    assert len(shown.rows) == len(subjects)
+    for subject in subjects:
+        paths = re.findall(r"`([\w/]+(?:\.py|/))`", cell(shown, subject, "edit"))
+        assert paths
+        for path in paths:
+            assert (SOURCE / path).exists(), path
+            assert not path.endswith("/") or len(list((SOURCE / path).glob("*.py"))) > 3
+
+
+def test_a_distance_a_processor_and_a_threshold_are_where_it_says():
+    assert "kl_nats" in (SOURCE / "measures" / "attention_match.py").read_text()
+    assert "class GATv2" in (SOURCE / "networks" / "processors" / "gatv2.py").read_text()
+    assert "THRESHOLDS = {" in (SOURCE / "measures" / "verdict.py").read_text()
+
+
+def test_layers_are_those_that_are_checked():
+    shown = table(read("docs/explanation/design.md"), "layer", "what it holds")
+    said = [name for row in shown.rows for name in re.findall(r"`(\w+)`", row[0])]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert said == [layer.removeprefix("algoscope.") for layer in layers]
