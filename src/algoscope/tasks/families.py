@@ -208,96 +208,10 @@ _ATTEMPTS = 300
 """How often a graph is drawn that has to be connected."""
 
 
-@compiled
-def _turn(points, a, b, c):
-    """Positive if the way from a over b to c turns left."""
-    ax, ay = points[b, 0] - points[a, 0], points[b, 1] - points[a, 1]
-    bx, by = points[c, 0] - points[a, 0], points[c, 1] - points[a, 1]
-    return ax * by - ay * bx
-
-
-@compiled
-def _in_circle(points, a, b, c, d):
-    """Positive if d lies in the circle through a, b, c, which turn left."""
-    ax, ay = points[a, 0] - points[d, 0], points[a, 1] - points[d, 1]
-    bx, by = points[b, 0] - points[d, 0], points[b, 1] - points[d, 1]
-    cx, cy = points[c, 0] - points[d, 0], points[c, 1] - points[d, 1]
-    return (
-        (ax * ax + ay * ay) * (bx * cy - by * cx)
-        + (bx * bx + by * by) * (cx * ay - cy * ax)
-        + (cx * cx + cy * cy) * (ax * by - ay * bx)
-    )
-
-
-@compiled
-def _set(triangles, place, a, b, c):
-    triangles[place, 0] = a
-    triangles[place, 1] = b
-    triangles[place, 2] = c
-
-
-@compiled
-def _has_edge(triangles, some, u, v):
-    """Does one of those triangles go from u to v?"""
-    for t in some:
-        for k in range(3):
-            if triangles[t, k] == u and triangles[t, (k + 1) % 3] == v:
-                return True
-    return False
-
-
-@compiled
-def _triangulate(points):
-    """The Delaunay triangles of the points, by insertion (Bowyer and Watson, 1981): [triangles, 3].
-
-    Corners are in left turns. A triangle whose last corner is `far` (the number of points) stands
-    for the outside of an edge of the hull, so that the plane is always covered.
-    """
-    far = points.shape[0]
-    triangles = np.empty((2 * far, 3), np.int64)
-    second = 1 if _turn(points, 0, 1, 2) > 0 else 2
-    third = 3 - second
-    _set(triangles, 0, 0, second, third)
-    _set(triangles, 1, second, 0, far)
-    _set(triangles, 2, third, second, far)
-    _set(triangles, 3, 0, third, far)
-    count = 4
-    broken = np.empty(2 * far, np.int64)
-    rim = np.empty((2 * far, 2), np.int64)
-    for new in range(3, far):
-        holes = 0
-        for t in range(count):
-            a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-            inside = _turn(points, a, b, new) if c == far else _in_circle(points, a, b, c, new)
-            if inside > 0:
-                broken[holes] = t
-                holes += 1
-        edges = 0
-        for t in broken[:holes]:
-            for k in range(3):
-                u, v = triangles[t, k], triangles[t, (k + 1) % 3]
-                if not _has_edge(triangles, broken[:holes], v, u):
-                    rim[edges, 0], rim[edges, 1] = u, v
-                    edges += 1
-        for k in range(edges):
-            u, v = rim[k, 0], rim[k, 1]
-            if k < holes:
-                place = broken[k]
-            else:
-                place = count
-                count += 1
-            if u == far:
-                _set(triangles, place, v, new, far)
-            elif v == far:
-                _set(triangles, place, new, u, far)
-            else:
-                _set(triangles, place, u, v, new)
-    return triangles[:count]
-
-
-@cached
 def draw_delaunay(stream, A):
     """The Delaunay triangulation of points spread evenly over a square."""
+    from scipy.spatial import Delaunay
+
     n = A.shape[0]
     if n == 2:
         _join(A, 0, 1)
@@ -305,11 +219,9 @@ def draw_delaunay(stream, A):
         return
     points = np.empty((n, 2))
     mersenne.uniform(stream, 0.0, 1.0, points)
-    triangles = _triangulate(points)
-    for t in range(triangles.shape[0]):
-        if triangles[t, 2] != n:
-            for k in range(3):
-                _join(A, triangles[t, k], triangles[t, (k + 1) % 3])
+    for corners in Delaunay(points).simplices:
+        for i, j in itertools.combinations(corners, 2):
+            _join(A, i, j)
 
 
 def _none_or(check: Check) -> Check:
