@@ -1,6 +1,9 @@
 """A browser, in which pages are looked at as a reader sees them."""
 
+import pathlib
+
 import pytest
+from matplotlib import font_manager
 
 NARROWEST = 320
 """CSS pixels: the narrowest telephones, and a page at 400 % zoom on a small screen."""
@@ -13,6 +16,10 @@ FONTS = {
     "Liberation Mono": 700,
 }
 """The widest and narrowest of Debian's fonts-dejavu and fonts-liberation, with a weight."""
+_INSTALL = (
+    "on Debian: apt-get install fonts-dejavu fonts-liberation "
+    "(from Debian 13 on fonts-liberation-sans-narrow, too)"
+)
 _IS_THERE = """family => {
   const canvas = document.createElement("canvas").getContext("2d");
   const widths = ["monospace", "serif"].map((other) => {
@@ -33,10 +40,16 @@ _TOO_WIDE = """() => {
 }"""
 
 
+def font_file(name: str) -> str:
+    """The path of an installed font."""
+    paths = {pathlib.Path(path).name: path for path in font_manager.findSystemFonts()}
+    return paths.get(name) or pytest.fail(f"{name}: not found; {_INSTALL}")
+
+
 def too_wide(page, font: str) -> list[str]:
     """What makes the page scroll sideways when everything is set in the font."""
     if not page.evaluate(_IS_THERE, font):
-        pytest.fail(f"{font}: not found; on Debian: apt-get install fonts-dejavu fonts-liberation")
+        pytest.fail(f"{font}: not found; {_INSTALL}")
     style = f"font-family: '{font}' !important; font-weight: {FONTS[font]} !important;"
     page.evaluate(
         "rule => document.head.appendChild(document.createElement('style')).textContent = rule",
