@@ -45,18 +45,18 @@ def valid_steps(batch: Batch) -> np.ndarray:
 def _differences(recording: Recording, hints: Mapping, outputs: Mapping, batch: Batch) -> list[str]:
     valid = valid_steps(batch)
     steps = valid.shape[1]
-    found = []
+    differences = []
     for feature in batch.task.features:
         allowed = _SCALAR_ERROR if feature.kind is Kind.SCALAR else 0.0
         if feature.name in hints:
-            ours = np.asarray(recording.hints[feature.name], float)[:, :steps][valid]
-            theirs = np.asarray(hints[feature.name], float)[:, :steps][valid]
+            recorded = np.asarray(recording.hints[feature.name], float)[:, :steps][valid]
+            expected = np.asarray(hints[feature.name], float)[:, :steps][valid]
         elif feature.name in outputs:
-            ours = np.asarray(recording.outputs[feature.name], float)
-            theirs = np.asarray(outputs[feature.name], float)
+            recorded = np.asarray(recording.outputs[feature.name], float)
+            expected = np.asarray(outputs[feature.name], float)
         else:
             continue
-        wrong = ~(np.abs(ours - theirs) <= allowed)
+        wrong = ~(np.abs(recorded - expected) <= allowed)
         if wrong.any():
-            found.append(f"{feature.name} differs in {wrong.sum()} of {wrong.size} values")
-    return found
+            differences.append(f"{feature.name} differs in {wrong.sum()} of {wrong.size} values")
+    return differences

@@ -52,12 +52,12 @@ def assert_same_attention(
         for head in range(len(round_.selections))
     ]
     valid = valid_steps(batch)
-    ours = attention[:, : valid.shape[1], used][valid]
-    theirs = np.asarray(interpreted.attention)[:, : valid.shape[1]][valid]
+    compiled = attention[:, : valid.shape[1], used][valid]
+    exact = np.asarray(interpreted.attention)[:, : valid.shape[1]][valid]
     if ties:
-        decided = ours.max(-1) > 0.9
-        ours, theirs = ours[decided], theirs[decided]
-    np.testing.assert_allclose(ours, theirs, atol=1e-6)
+        decided = compiled.max(-1) > 0.9
+        compiled, exact = compiled[decided], exact[decided]
+    np.testing.assert_allclose(compiled, exact, atol=1e-6)
 
 
 @every_exact_program
@@ -121,7 +121,10 @@ def test_compiled_bfs_is_a_network_of_dm_clrs():
 
 
 def _shapes(parameters: dict) -> dict:
-    return {m: {n: array.shape for n, array in of.items()} for m, of in parameters.items()}
+    return {
+        module: {name: array.shape for name, array in arrays.items()}
+        for module, arrays in parameters.items()
+    }
 
 
 def test_a_case_where_the_decoder_is_linear_is_refused():

@@ -16,21 +16,21 @@ def test_permuted_networks_compute_the_same_by_other_weights(name):
     batch = tasks.sample(program.task, 6, 3, seed=1)
     network = compile_program(program).network
     other = disguises.permuted(network, seed=5)
-    own, theirs = networks.run(network, batch), networks.run(other, batch)
-    np.testing.assert_array_equal(own.attention, theirs.attention)
-    for hint in own.hints:
-        np.testing.assert_array_equal(own.hints[hint], theirs.hints[hint])
-    assert not np.array_equal(own.hidden, theirs.hidden)
+    plain, disguised = networks.run(network, batch), networks.run(other, batch)
+    np.testing.assert_array_equal(plain.attention, disguised.attention)
+    for hint in plain.hints:
+        np.testing.assert_array_equal(plain.hints[hint], disguised.hints[hint])
+    assert not np.array_equal(plain.hidden, disguised.hidden)
 
 
 def test_permuting_a_random_network_with_layer_norm_changes_rounding_alone():
     batch = tasks.sample("bfs", 5, 2, seed=1)
     network = networks.build(tasks.get("bfs"), NetworkConfig(width=6), key=jax.random.key(2))
     other = disguises.permuted(network, seed=3)
-    own, theirs = networks.run(network, batch), networks.run(other, batch)
-    np.testing.assert_allclose(own.attention, theirs.attention, atol=1e-5)
-    np.testing.assert_allclose(own.logits["pi"], theirs.logits["pi"], atol=1e-4)
-    apart = np.abs(own.hidden[..., :, None] - theirs.hidden[..., None, :]).sum((0, 1, 2))
+    plain, disguised = networks.run(network, batch), networks.run(other, batch)
+    np.testing.assert_allclose(plain.attention, disguised.attention, atol=1e-5)
+    np.testing.assert_allclose(plain.logits["pi"], disguised.logits["pi"], atol=1e-4)
+    apart = np.abs(plain.hidden[..., :, None] - disguised.hidden[..., None, :]).sum((0, 1, 2))
     order = apart.argmin(1).tolist()
     assert sorted(order) == list(range(6))
     assert order != list(range(6))
@@ -55,8 +55,8 @@ def test_as_far_as_finds_the_largest_amount_that_is_borne():
         tried.append(amount)
         return amount
 
-    found = disguises.as_far_as(disguise, list(range(1, 17)), lambda amount: amount <= 11)  # pyright: ignore
-    assert found == (11, 11)
+    furthest = disguises.as_far_as(disguise, list(range(1, 17)), lambda amount: amount <= 11)  # pyright: ignore
+    assert furthest == (11, 11)
     assert len(tried) <= 5
     assert disguises.as_far_as(disguise, [1.0, 2.0], lambda _: False) is None  # pyright: ignore
 

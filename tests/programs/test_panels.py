@@ -10,7 +10,7 @@ from algoscope.programs.panels import panels
 
 @pytest.mark.parametrize("name", programs.names())
 def test_every_weight_of_the_network_is_in_a_panel(name):
-    drawn = [panel for of_picture in panels(programs.get(name)).values() for panel in of_picture]
+    drawn = [panel for picture in panels(programs.get(name)).values() for panel in picture]
     arrays = networks.arrays(compile_program(programs.get(name)).network)
     assert sum(panel.values.size for panel in drawn) == sum(a.size for a in arrays.values())
     for panel in drawn:
@@ -19,7 +19,7 @@ def test_every_weight_of_the_network_is_in_a_panel(name):
 
 @pytest.mark.parametrize("name", programs.names())
 def test_rows_that_matter_have_names(name):
-    for panel in (p for of_picture in panels(programs.get(name)).values() for p in of_picture):
+    for panel in (p for picture in panels(programs.get(name)).values() for p in picture):
         named = np.array([bool(row) for row in panel.rows])
         is_score = panel.title.endswith("score")
         assert is_score or not panel.values[~named].any(), panel.title

@@ -50,26 +50,26 @@ def test_it_has_the_parameters_of_dm_clrs_at_width_4_less_the_layer_norm_plus_b_
 
 def test_bellman_ford_as_printed_has_the_matrices_of_the_print():
     c, k, _, _ = constants = as_printed("bellman_ford", NODES)
-    of = arrays_of("bellman_ford", constants)
-    assert (as_in_print(of["processor.value.weight"]) == W_VALUE).all()
-    assert (as_in_print(of["processor.skip.weight"]) == W_SKIP).all()
-    assert (as_in_print(of["processor.information"]) == W_INFO).all()
-    assert np.array_equal(of["processor.sender.weight"].T, [[0, k, 0, 0, -c, k, 0, 0]] * 4)
-    assert (of["processor.edge.weight"] == -c * np.eye(4)[::-1]).all()
-    assert (of["processor.bias"] == k * np.eye(NODES)).all()
-    assert (of["processor.head.weight"] == 1).all()
-    assert not of["processor.receiver.weight"].any()
-    assert not of["processor.graph.weight"].any()
+    arrays = arrays_of("bellman_ford", constants)
+    assert (as_in_print(arrays["processor.value.weight"]) == W_VALUE).all()
+    assert (as_in_print(arrays["processor.skip.weight"]) == W_SKIP).all()
+    assert (as_in_print(arrays["processor.information"]) == W_INFO).all()
+    assert np.array_equal(arrays["processor.sender.weight"].T, [[0, k, 0, 0, -c, k, 0, 0]] * 4)
+    assert (arrays["processor.edge.weight"] == -c * np.eye(4)[::-1]).all()
+    assert (arrays["processor.bias"] == k * np.eye(NODES)).all()
+    assert (arrays["processor.head.weight"] == 1).all()
+    assert not arrays["processor.receiver.weight"].any()
+    assert not arrays["processor.graph.weight"].any()
 
 
 def test_bfs_differs_in_what_it_prefers():
     c, k, bias, _ = best("bfs", NODES)
-    of = arrays_of("bfs")
-    assert (as_in_print(of["processor.value.weight"])[:3] == W_VALUE[:3]).all()
-    assert np.array_equal(of["processor.sender.weight"].T, [[0, k, 0, 0, 0, k, 0, 0]] * 4)
-    assert not of["processor.edge.weight"].any()
+    arrays = arrays_of("bfs")
+    assert (as_in_print(arrays["processor.value.weight"])[:3] == W_VALUE[:3]).all()
+    assert np.array_equal(arrays["processor.sender.weight"].T, [[0, k, 0, 0, 0, k, 0, 0]] * 4)
+    assert not arrays["processor.edge.weight"].any()
     ids = np.arange(NODES) / NODES
-    np.testing.assert_allclose(of["processor.bias"], bias * np.eye(NODES) - c * ids, rtol=1e-6)
+    np.testing.assert_allclose(arrays["processor.bias"], bias * np.eye(NODES) - c * ids, rtol=1e-6)
 
 
 def test_a_node_reads_the_nearest_visited_neighbour_and_else_itself():
@@ -142,12 +142,12 @@ def test_the_certificate_knows_how_far_a_node_may_be():
 def test_figures_6_to_9_hold_every_parameter(task):
     drawn = panels(printed(task, NODES).network)
     assert list(drawn) == ["main", "auxiliary"]
-    sizes = [panel.values.size for of_picture in drawn.values() for panel in of_picture]
+    sizes = [panel.values.size for picture in drawn.values() for panel in picture]
     assert sum(sizes) == sum(array.size for array in arrays_of(task).values())
-    of = {panel.title: panel for panel in drawn["main"]}
-    value = of["W_value"]
+    by_title = {panel.title: panel for panel in drawn["main"]}
+    value = by_title["W_value"]
     assert value.values[value.rows.index("x"), value.columns.index("pi")] == 1
-    assert of["B"].values.shape == (NODES, NODES)
+    assert by_title["B"].values.shape == (NODES, NODES)
 
 
 @pytest.fixture
