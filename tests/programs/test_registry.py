@@ -58,9 +58,7 @@ def test_a_text_file_says_what_its_program_is(file):
     program = programs.load(file("highest.program", head + HIGHEST))
     assert (program.name, program.task, program.role) == ("highest", tasks.get("bfs"), Role.WRONG)
     assert not program.fully_connected
-    connected = programs.get(
-        str(file("all.txt", "# task: bfs\n# fully_connected: true\n" + HIGHEST))
-    )
+    connected = programs.load(file("all.txt", "# task: bfs\n# fully_connected: true\n" + HIGHEST))
     assert connected.fully_connected
     assert connected.role is Role.REFERENCE
     assert connected.rounds == program.rounds
@@ -80,16 +78,10 @@ def test_faults_are_found_where_they_stand_in_the_file(file):
         programs.load(file("mine.program", "# task: bfs\n" + HIGHEST.replace("idx)", "idxx)")))
 
 
-def test_a_python_file_makes_one_program(file):
-    text = (
-        f"from algoscope.programs.parser import parse\nmine = parse('mine', 'bfs', '''{HIGHEST}''')"
-    )
-    assert programs.get(str(file("mine.py", text))).name == "mine"
-    twice = text + "\nother = parse('other', 'bfs', mine.text)"
-    with pytest.raises(ValueError, match="got mine, other, needed one GraphProgram"):
-        programs.load(file("twice.py", twice))
-    with pytest.raises(ValueError, match="got none, needed one GraphProgram"):
-        programs.load(file("none.py", ""))
+def test_a_name_is_never_a_file_to_be_run(file):
+    path = file("mine.py", "raise SystemExit('the file was run')")
+    with pytest.raises(ValueError, match="unknown program"):
+        programs.get(str(path))
 
 
 def test_a_registered_program_is_known_by_name_and_by_task(monkeypatch):

@@ -91,7 +91,7 @@ def changes(batch: Batch, seed: int) -> tuple[Changed, Changed]:
 def has_flips(batch: Batch) -> bool:
     """Whether problems of this task hold numbers that can be changed by a hair."""
     name = _changeable(batch)
-    return name is not None and not next(f for f in batch.features if f.name == name).whole
+    return any(f.kind is Kind.SCALAR and not f.whole for f in batch.features if f.name == name)
 
 
 def flips(batch: Batch, seed: int) -> Changed:

@@ -16,7 +16,7 @@ from algoscope.measures import counterfactual
 from algoscope.measures.counterfactual import Changed
 from algoscope.measures.interchange import partners
 from algoscope.measures.references import Reference, exact_programs, reference_class
-from algoscope.tasks import Batch
+from algoscope.tasks import Batch, Task
 
 SMALL, LARGE = 16, 64
 OTHER_GRAPHS = {
@@ -51,13 +51,22 @@ class Examination:
         return reference_class(self.large)
 
 
-@functools.cache
 def examination(
-    task: str, seed: int = 0, small_count: int = 32, large_count: int = 16
+    task: Task | str, seed: int = 0, small_count: int = 32, large_count: int = 16
 ) -> Examination:
     """Problems of the task, always the same for the same numbers."""
-    options = tasks.get(task).options
-    exact_programs(task)
+    task = tasks.get(task)
+    texts = tuple(program.text for program in exact_programs(task))
+    return _examination(task, texts, seed, small_count, large_count)
+
+
+@functools.cache
+def _examination(
+    task: Task, references: tuple[str, ...], seed: int, small_count: int, large_count: int
+) -> Examination:
+    """Kept for each set of references: users register programs of their own."""
+    del references
+    options = task.options
     plain = tasks.sample(task, SMALL, small_count, seed)
     batches = {"plain": plain, "partners": partners(plain)}
     used = unused = flips = None

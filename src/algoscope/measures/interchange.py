@@ -3,8 +3,8 @@
 Run problems A and B up to a step, put state of B into A, and go on with A. If the subject runs a
 program, the same exchange in the program tells what happens next.
 
-B is the problem after A in the batch, with A's source, since who is the source is no state; the two
-steps are drawn independently.
+B is the problem after A in the batch, with A's source, since who is the source is no state (on any
+graph: with A's inputs at nodes); the two steps are drawn independently.
 
     state      the whole state of all nodes: hidden states, and the hints read back
     variables  one variable of the program at a time: of the hidden state the direction in which a
@@ -27,7 +27,7 @@ from algoscope.networks import Network, Start
 from algoscope.programs.exchange import Continuation, features_that_show, resume
 from algoscope.recording import Recording
 from algoscope.regression import fit_line
-from algoscope.tasks import Batch, Kind, Stage
+from algoscope.tasks import Batch, Kind, Location, Stage
 
 _STEPS = 2
 _NUMBER_MARGIN = 0.05
@@ -53,7 +53,13 @@ def partners(batch: Batch) -> Batch:
     """Each problem's B."""
     problems = problems_of(batch)
     others = problems[1:] + problems[:1]
-    kept = [name for name in ("s",) if name in batch.task.problem]
+    kept = [
+        feature.name
+        for feature in batch.task.at(Stage.INPUT)
+        if "A" in batch.task.problem
+        and feature.name in batch.task.problem
+        and feature.location is Location.NODE
+    ]
     return traced(
         batch,
         [other | {n: own[n] for n in kept} for own, other in zip(problems, others, strict=True)],

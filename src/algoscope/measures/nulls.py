@@ -108,7 +108,7 @@ def untrained(network: Network, seed: int) -> Network:
 
 def wrong_recordings(batch: Batch) -> dict[str, Recording]:
     """What the programs do that are known to be another algorithm than the task's."""
-    return {p.name: interpret(p, batch) for p in programs.of_task(batch.task.name, Role.WRONG)}
+    return {p.name: interpret(p, batch) for p in programs.of_task(batch.task, Role.WRONG)}
 
 
 def on_scale(subject: Rows, null: Rows, chosen: np.ndarray, seed: int = 0) -> dict[str, Scaled]:

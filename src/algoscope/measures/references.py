@@ -13,7 +13,7 @@ from algoscope.programs import GraphProgram, Role
 from algoscope.programs.interpreter import interpret
 from algoscope.programs.language import SELF, Round, Term, Update, read
 from algoscope.recording import Recording
-from algoscope.tasks import Batch, Location, Stage
+from algoscope.tasks import Batch, Location, Stage, Task
 
 
 class NoReferenceError(ValueError):
@@ -41,18 +41,19 @@ class Reference:
 
 def reference_class(batch: Batch) -> list[Reference]:
     """The recording of each of the task's exact programs on the batch."""
-    return [reference(program, batch) for program in exact_programs(batch.task.name)]
+    return [reference(program, batch) for program in exact_programs(batch.task)]
 
 
-def exact_programs(task: str) -> list[GraphProgram]:
+def exact_programs(task: Task) -> list[GraphProgram]:
     """The programs of the class; a NoReferenceError if there is none."""
     found = programs.of_task(task, Role.REFERENCE)
     if not found:
         with_some = sorted({programs.get(name).task.name for name in programs.names()})
         raise NoReferenceError(
-            f"task: got {task}, for which the library has no exact program; there are "
-            f"references for {', '.join(with_some)}. External faithfulness, probes and "
-            "counterfactuals need none: measures.external, measures.probes, measures.counterfactual"
+            f"task: got {task.name}, for which there is no exact program; the library has some for "
+            f"{', '.join(with_some)}, and programs.register takes one of your own. External "
+            "faithfulness, probes and counterfactuals need none: measures.external, "
+            "measures.probes, measures.counterfactual"
         )
     return found
 

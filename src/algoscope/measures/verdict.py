@@ -18,6 +18,7 @@ from algoscope.measures.evidence import Evidence, Subject, gather
 from algoscope.measures.examination import examination
 from algoscope.networks import Network
 from algoscope.table import Table
+from algoscope.tasks import Task
 
 RUNS, SHORTCUT, FAILS, UNDECIDED = "runs", "shortcut", "fails", "undecided"
 SOLVES = 0.9
@@ -73,16 +74,17 @@ class Judgement(NamedTuple):
         )
 
 
-def judge(subject: Subject, task: str, seed: int = 0) -> Judgement:
+def judge(subject: Subject, task: Task | str, seed: int = 0) -> Judgement:
     """Examines a network, or a function from batch to recording, and decides.
 
     A function is judged without interchange, for which one has to go into a network.
     """
-    if isinstance(subject, Network) and subject.features != tasks.get(task).features:
+    task = tasks.get(task)
+    if isinstance(subject, Network) and subject.features != task.features:
         got = ", ".join(f.name for f in subject.features)
-        needed = ", ".join(f.name for f in tasks.get(task).features)
+        needed = ", ".join(f.name for f in task.features)
         raise ValueError(
-            f"network: got one with the features {got}; needed those of {task}: {needed}"
+            f"network: got one with the features {got}; needed those of {task.name}: {needed}"
         )
     evidence = gather(subject, examination(task, seed))
     numbers = tested(evidence)

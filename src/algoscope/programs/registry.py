@@ -1,4 +1,4 @@
-"""The programs of the library, and those in files of one's own.
+"""The programs of the library, and those of one's own.
 
 Every program of the library is a file in `library/`: comments that say what it does, `# task: NAME`
 and `# role: ROLE` among them, then its text.
@@ -7,7 +7,6 @@ and `# role: ROLE` among them, then its text.
 import functools
 import pathlib
 import re
-import runpy
 
 from algoscope import tasks
 from algoscope.errors import unknown_name
@@ -34,11 +33,9 @@ def names() -> list[str]:
 
 
 def get(program: GraphProgram | str) -> GraphProgram:
-    """The program of this name, or in this file; a program is itself."""
+    """The program of this name; a program is itself."""
     if isinstance(program, GraphProgram):
         return program
-    if pathlib.Path(program).suffix:
-        return load(program)
     if program in _registered:
         return _registered[program]
     if program not in names():
@@ -52,14 +49,15 @@ def _read(name: str) -> GraphProgram:
 
 
 def register(program: GraphProgram) -> GraphProgram:
-    """Makes the program known by its name, and to `of_task`, for the rest of this process: what
-    runs of a task of one's own are compared with. One of that name that was registered before
-    gives way; the programs of the library do not."""
+    """Makes the program and its task known by their names, and the program to `of_task`, for the
+    rest of this process: what runs of a task of one's own are compared with. One of that name that
+    was registered before gives way; the programs of the library do not."""
     if program.name in names():
         raise ValueError(
             f"name: got {program.name!r}, which is a program of the library, needed a name of its "
             "own"
         )
+    tasks.register(program.task)
     _registered[program.name] = program
     return program
 
@@ -72,22 +70,8 @@ def of_task(task: Task | str, role: Role) -> list[GraphProgram]:
 
 
 def load(path: pathlib.Path | str) -> GraphProgram:
-    """The program in a file: a Python file that makes one with `parse`, or a text that starts with
-    comments as those of the library do."""
+    """The program in a file: a text that starts with comments as those of the library do."""
     path = pathlib.Path(path)
-    return _run(path) if path.suffix == ".py" else _read_text(path)
-
-
-def _run(path: pathlib.Path) -> GraphProgram:
-    values = runpy.run_path(str(path)).values()
-    programs = list({id(v): v for v in values if isinstance(v, GraphProgram)}.values())
-    if len(programs) != 1:
-        made = ", ".join(program.name for program in programs) or "none"
-        raise ValueError(f"{path}: got {made}, needed one GraphProgram, such as parse(…) makes")
-    return programs[0]
-
-
-def _read_text(path: pathlib.Path) -> GraphProgram:
     text = path.read_text()
     properties, faults = {}, []
     for number, line in enumerate(text.splitlines(), 1):

@@ -21,7 +21,7 @@ from algoscope.files import explained, read_arrays, write_arrays, write_bytes
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
 from algoscope.runs.environment import environment
-from algoscope.tasks import Batch, Feature, Kind, Location, Stage
+from algoscope.tasks import Batch, Feature, Kind, Location, Stage, Task
 
 FORMAT = 1
 
@@ -93,13 +93,14 @@ class Findings:
 
 def findings(
     run: Run,
-    task: str,
+    task: Task | str,
     *,
     problem_seed: int = 0,
     again: bool = False,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Findings:
     """Those in the run folder if they are of these problems, or new ones, which are then kept."""
+    task = tasks.register(tasks.get(task)).name
     if not again:
         known = kept(run, task)
         if known is not None and known.problem_seed == problem_seed:

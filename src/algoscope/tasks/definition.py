@@ -11,8 +11,8 @@ register of each kind holds is in `features`.
     draw(random, …)       a numpy Generator; input registers to fill, and options with defaults
     algorithm(record, …)  a function that records the hints of now as the next step; any registers
 
-Every task has positions (`pos`): they need no line in the table of features, and are filled in
-where neither function names them. So is `adj`, if it is in the table, from the graph `A`.
+Every task has positions (`pos`), which need no line in the table of features; they are filled in
+unless `draw` does. So is `adj`, if it is in the table, from the graph `A`.
 """
 
 import dataclasses
@@ -54,7 +54,9 @@ def define(
     faults = list(_faults(task))
     if faults:
         raise ValueError(f"task {name}:\n" + "\n".join(faults))
-    return dataclasses.replace(task, draw=_over_stream(draw), algorithm=_over_trace(task))
+    return dataclasses.replace(
+        task, draw=_over_stream(draw), algorithm=_over_trace(task), plain=True
+    )
 
 
 def _check_like(default: Any) -> Callable[[str, Any, int], Any]:
@@ -99,16 +101,17 @@ def _over_trace(task: Task) -> Callable:
     """The algorithm in the form that `Task` has it: over a trace, and filling all other inputs."""
     algorithm, parameters = task.algorithm, task.algorithm_parameters
     features = {feature.name: feature for feature in task.features}
-    fills = {name: name not in (*task.draw_parameters, *parameters) for name in ("pos", "adj")}
-    graph = [name for name in ("A", "adj") if name in features and fills["adj"]]
-    bound = tuple(dict.fromkeys(["pos", *graph, *parameters]))
+    fills_positions = "pos" not in task.draw_parameters
+    fills_adjacency = "adj" in features and "adj" not in task.draw_parameters
+    graph = ("A", "adj") if fills_adjacency else ()
+    bound = tuple(dict.fromkeys(("pos", *graph, *parameters)))
 
     @functools.wraps(algorithm)
     def over_trace(trace, *arguments):
         registers = dict(zip(bound, arguments, strict=True))
-        if fills["pos"]:
+        if fills_positions:
             positions(registers["pos"])
-        if "adj" in graph:
+        if fills_adjacency:
             adjacency(registers["A"], registers["adj"])
 
         def check(stage: Stage) -> None:

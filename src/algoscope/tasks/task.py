@@ -43,6 +43,8 @@ class Task:
     """Is the hint `pred_h` the same at every step? Training then takes it for an input."""
     long_traces: bool = False
     """Do traces grow with the number of edges? Training then draws graphs half as dense."""
+    plain: bool = False
+    """Are sampler and algorithm plain Python? They are far slower, and training probes fewer."""
     variant_of: str | None = None
     """The task of CLRS-30 that this is another form of; None for those of CLRS-30 themselves."""
 

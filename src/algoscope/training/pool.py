@@ -24,7 +24,9 @@ from algoscope.tasks.streams import training_sizes
 from algoscope.training.config import TrainingConfig
 
 _PROBED = 5_000
-"""Samples of each size that are drawn to know how long traces get."""
+"""Samples of each size that are drawn to know how long traces get; a longer one is given room when
+it comes."""
+_PROBED_IN_PYTHON = 200
 _WORTHWHILE = 0.1
 """The part of the work that a further bucket has to save."""
 _LONG_RUN = 2_000
@@ -162,7 +164,8 @@ def _draw(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:
 
 
 def _make_plan(config: TrainingConfig, task: str) -> TaskPlan:
-    recipe = dataclasses.replace(config.recipe, count=1, burn_in=_PROBED)
+    probed = _PROBED_IN_PYTHON if tasks.get(task).plain else _PROBED
+    recipe = dataclasses.replace(config.recipe, count=1, burn_in=probed)
     probes = tasks.stream(task, recipe, _random(config, task, _Purpose.PROBE))
     count = config.time_buckets if config.steps >= _LONG_RUN else 1
     buckets = []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import tyro
 
+from algoscope.verbs.definitions import find_task
 from algoscope.verbs.output import Answer, Verb
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ class Judge(Verb):
     """A run folder, whose seeds are all judged; a .safetensors file of weights; or a Python file
     that defines record, from a batch to a Recording, or network."""
     task: str | None = None
-    """The task; needed where a run has several, and with a Python file. Weights know theirs."""
+    """The task, or the FILE.py that defines your own; needed with such a task, where a run has
+    several, and with a Python file. Weights know theirs."""
     seeds: tuple[int, ...] = ()
     """Only these seeds of the run."""
     problem_seed: int = 0
@@ -32,7 +34,8 @@ class Judge(Verb):
     def run(self) -> Answer:
         from algoscope.measures import judge, summary
 
-        task, subjects = self._subjects()
+        named = self.task and find_task(self.task).name
+        task, subjects = dataclasses.replace(self, task=named)._subjects()
         judgements = {}
         for name, subject in subjects.items():
             self.output.report(f"judging {name}")

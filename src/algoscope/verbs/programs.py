@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import tyro
 
 from algoscope.table import Table
+from algoscope.verbs.definitions import find_program
 from algoscope.verbs.output import Answer, Verb, number
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Compile(Verb):
     """Compile a graph program into the weights of a network, and save them."""
 
     name: tyro.conf.Positional[str]
-    """The program: a name that `algoscope programs` lists, or a file with one of your own."""
+    """The program: a name that `algoscope programs` lists, or your own FILE.py or FILE.program."""
     out: pathlib.Path
     """Write the network to this .safetensors file."""
     width: int | None = None
@@ -63,7 +64,7 @@ class Compile(Verb):
     """Problem size, which a printed network is made for."""
 
     def run(self) -> Answer:
-        from algoscope import networks, programs
+        from algoscope import networks
         from algoscope.programs.compiler import compile_program
         from algoscope.programs.printed import printed
         from algoscope.programs.verification_tables import limits
@@ -84,7 +85,7 @@ class Compile(Verb):
             return Answer(
                 data | {"certificate": certificate.as_json()}, (written, limits(certificate))
             )
-        program = programs.get(self.name)
+        program = find_program(self.name)
         network = compile_program(program, self.width).network
         networks.save(network, self.out, program.task.name)
         width = network.config.width
@@ -97,7 +98,7 @@ class Verify(Verb):
     """Compare a program's compiled network, its interpreter and the reference algorithm."""
 
     name: tyro.conf.Positional[str]
-    """The program: a name that `algoscope programs` lists, or a file with one of your own."""
+    """The program: a name that `algoscope programs` lists, or your own FILE.py or FILE.program."""
     size: int = 64
     """Problem size."""
     count: int = 256
@@ -125,11 +126,10 @@ class Verify(Verb):
         return with_random_positions(batch, self.seed) if self.random_positions else batch
 
     def _compiled(self) -> Answer:
-        from algoscope import programs
         from algoscope.programs.verification import verify
         from algoscope.programs.verification_tables import verdict, verification_table
 
-        program = programs.get(self.name)
+        program = find_program(self.name)
         result = verify(program, self._batch(program.task), self.width)
         parts = (verification_table(program.name, result), verdict(result))
         return Answer(result.as_json(), parts, status=int(result.exact_above_margin < 1))
@@ -158,7 +158,7 @@ class Draw(Verb):
     """Draw the weights of a compiled program as heat maps, in SVG and PNG."""
 
     name: tyro.conf.Positional[str]
-    """The program: a name that `algoscope programs` lists, or a file with one of your own."""
+    """The program: a name that `algoscope programs` lists, or your own FILE.py or FILE.program."""
     out: pathlib.Path = pathlib.Path()
     """Write the pictures to this folder."""
     variant: Variant = "compiled"
@@ -167,7 +167,6 @@ class Draw(Verb):
     """Problem size of a printed network; compiled ones are for all sizes."""
 
     def run(self) -> Answer:
-        from algoscope import programs
         from algoscope.programs import panels, printed
         from algoscope.programs.weight_pictures import draw
 
@@ -177,7 +176,7 @@ class Draw(Verb):
             network = printed.printed(self.name, self.size).network
             paths = draw(f"{self.name}-printed", printed.panels(network), self.out)
         else:
-            program = programs.get(self.name)
+            program = find_program(self.name)
             paths = draw(program.name, panels.panels(program), self.out)
         return Answer({"pictures": paths}, tuple(map(str, paths)))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from algoscope.table import Table
+from algoscope.verbs.definitions import find_task
 from algoscope.verbs.output import Answer, Verb
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ class Report(Verb):
     """The run folders; several are shown on one page, side by side where tasks are the same."""
     out: pathlib.Path | None = None
     """The page; report.html in the folder of a single run if not given. Figures go beside it."""
+    task: tuple[str, ...] = ()
+    """The FILE.py of each task of your own that the runs are for."""
     problem_seed: int = 0
     """Seed of the problems on which the networks are examined."""
     remeasure: bool = False
@@ -35,6 +38,8 @@ class Report(Verb):
         if self.out is not None and self.out.suffix != ".html":
             raise ValueError(f"--out: got {self.out}, needed a name that ends in .html")
         keep_compiled_programs()
+        for text in self.task:
+            find_task(text)
         opened = [runs.open(path) for path in self.runs]
         path = report.report(
             opened,

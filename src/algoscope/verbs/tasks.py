@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from algoscope.table import Table
+from algoscope.verbs.definitions import find_task
 from algoscope.verbs.output import Answer, Verb, named_values
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Sample(Verb):
     """Draw problems of a task with the trace of its algorithm; print the first, or export all."""
 
     name: tyro.conf.Positional[str]
-    """The task, as `algoscope tasks` lists it."""
+    """The task: a name that `algoscope tasks` lists, or a FILE.py that defines your own."""
     size: int = 16
     """Problem size (number of nodes, for most tasks)."""
     count: int = 32
@@ -59,12 +60,13 @@ class Sample(Verb):
         if self.out:
             _check_file(self.out)
         options = named_values("--options", self.options)
-        batch = tasks.sample(self.name, self.size, self.count, self.seed, **options)
+        task = find_task(self.name)
+        batch = tasks.sample(task, self.size, self.count, self.seed, **options)
         if self.out:
             _write_npz(self.out, _named_arrays(batch))
-            written = f"{len(batch)} problems of {self.name} written to {self.out}"
-            return Answer({"task": self.name, "problems": len(batch), "out": self.out}, (written,))
-        data = {"task": self.name, "seed": self.seed, **_named_arrays(batch)}
+            written = f"{len(batch)} problems of {task.name} written to {self.out}"
+            return Answer({"task": task.name, "problems": len(batch), "out": self.out}, (written,))
+        data = {"task": task.name, "seed": self.seed, **_named_arrays(batch)}
         return Answer(data, (batch.table(),))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from algoscope.configuration import TrainingOptions, shared_fields
+from algoscope.verbs.definitions import find_task
 from algoscope.verbs.output import Answer, Output, Verb, named_values
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from algoscope.runs import Run
     from algoscope.training import Report, TrainingConfig
 
+_WITH_RESUME = ("resume", "task", "output", "track", "checkpoint_seconds", "at_once")
 Tracker = Literal["tensorboard", "wandb", "mlflow"]
 
 
@@ -29,7 +31,7 @@ class Train(TrainingOptions, Verb):
     """
 
     tasks: tyro.conf.Positional[tuple[str, ...]] = ()
-    """The tasks, as `algoscope tasks` lists them."""
+    """The tasks: names that `algoscope tasks` lists, or FILE.py of your own."""
     out: pathlib.Path | None = None
     """The run folder; runs/TASK-NUMBER if not given."""
     sizes: tuple[int, ...] | None = None
@@ -43,7 +45,9 @@ class Train(TrainingOptions, Verb):
     start: pathlib.Path | None = None
     """Start from the weights in this .safetensors file, and with its network's options."""
     resume: pathlib.Path | None = None
-    """Go on with this run, which was stopped; no other option applies."""
+    """Go on with this run, which was stopped; no other option applies but --task."""
+    task: tuple[str, ...] = ()
+    """The FILE.py of each task of your own; with --resume, of those that the run is for."""
     force: bool = False
     """Replace a run that has this name."""
     at_once: int | None = None
@@ -65,10 +69,13 @@ class Train(TrainingOptions, Verb):
         }
         if self.resume is not None:
             self._check_resume()
+            for text in self.task:
+                find_task(text)
             self.output.report(f"training on {device_name()}, going on in {self.resume}")
             run = training.resume(self.resume, **pace)
-        elif self.tasks:
-            config, start = self._config()
+        elif self.tasks or self.task:
+            names = tuple(find_task(text).name for text in (*self.tasks, *self.task))
+            config, start = dataclasses.replace(self, tasks=names)._config()
             out = self.out or files.unused_folder("-".join(config.tasks))
             self.output.report(f"training {', '.join(config.tasks)} on {device_name()} into {out}")
             run = training.train(config, out, start=start, force=self.force, **pace)
@@ -82,8 +89,7 @@ class Train(TrainingOptions, Verb):
         changed = [
             field.name
             for field in dataclasses.fields(self)
-            if field.name not in ("resume", "output", "track", "checkpoint_seconds", "at_once")
-            and getattr(self, field.name) != field.default
+            if field.name not in _WITH_RESUME and getattr(self, field.name) != field.default
         ]
         if changed:
             raise ValueError(
