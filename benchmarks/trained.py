@@ -25,10 +25,11 @@ import numpy as np
 from zoo import ONE_THREAD, share
 
 from algoscope import networks, programs, runs, tasks, training
-from algoscope.measures import across, judge, summary
-from algoscope.measures.verdict import THRESHOLDS
+from algoscope.measures import Judgement, across, judge
+from algoscope.measures.thresholds import CRITERIA
 from algoscope.programs import Role
 from algoscope.programs.compiler import compile_program
+from algoscope.serialise import from_json, to_json
 
 COMPILED, TRAINED, UNTRAINED = "compiled", "trained", "untrained"
 MOST_UNTRAINED = 4
@@ -65,7 +66,7 @@ def subjects(run: runs.Run) -> Iterable[Subject]:
         yield Subject(path, UNTRAINED, str(seed))
 
 
-def examine(subject: Subject) -> tuple[Subject, dict]:
+def examine(subject: Subject) -> tuple[Subject, Judgement]:
     run = runs.open(subject.run)
     task = run.tasks[0]
     match subject.kind:
@@ -77,7 +78,7 @@ def examine(subject: Subject) -> tuple[Subject, dict]:
             config = training.config_of(run).network
             key = jax.random.key(1000 + int(subject.name))
             network = networks.build(tasks.get(task), config, key=key)
-    return subject, summary.as_json(judge(network, task))
+    return subject, judge(network, task)._replace(recordings={})
 
 
 def judge_all(folder: pathlib.Path, out: pathlib.Path, processes: int) -> None:
@@ -93,29 +94,31 @@ def judge_all(folder: pathlib.Path, out: pathlib.Path, processes: int) -> None:
         multiprocessing.get_context("spawn").Pool(processes, share, [compiled]) as pool,
     ):
         for subject, judgement in pool.imap_unordered(examine, missing):
-            found["subjects"][subject.key] = judgement
+            found["subjects"][subject.key] = to_json(judgement)
             unfinished = out.with_suffix(".part")
             unfinished.write_text(json.dumps(found))
             unfinished.replace(out)
-            print(f"{subject.key}: {judgement['verdict']}", flush=True)
+            print(f"{subject.key}: {judgement.verdict.word}", flush=True)
 
 
 def report(found: dict) -> None:
     """For each run what compiled, trained and untrained networks have, and the reasons."""
+    judgements = from_json(dict[str, Judgement], found["subjects"])
     for run, about in found["runs"].items():
         config = about["config"]
         of = {
-            kind: [j for k, j in found["subjects"].items() if k.startswith(f"{run}/{kind}/")]
+            kind: [j for key, j in judgements.items() if key.startswith(f"{run}/{kind}/")]
             for kind in (COMPILED, TRAINED, UNTRAINED)
         }
         print(f"### {run}: {config['seeds']} seeds, {config['steps']} steps\n")
-        print_row("", [f"{kind} ({len(judgements)})" for kind, judgements in of.items()])
+        print_row("", [f"{kind} ({len(js)})" for kind, js in of.items()])
         print("|---" * (1 + len(of)) + "|")
-        words = [Counter(j["verdict"] for j in judgements) for judgements in of.values()]
+        words = [Counter(j.verdict.word for j in js) for js in of.values()]
         print_row("verdict", [", ".join(f"{n} {w}" for w, n in c.items()) for c in words])
-        for number in (*COLUMNS, *THRESHOLDS):
+        for number in (*COLUMNS, *CRITERIA):
             print_row(number, [spread([value(j, number) for j in js]) for js in of.values()])
-        reasons = Counter(r.split()[0] for j in of[TRAINED] for r in j["reasons"])
+        conditions = [c for j in of[TRAINED] for c in j.verdict.conditions]
+        reasons = Counter(c.measure for c in conditions if not c.met)
         counts = ", ".join(f"{reason} {n}" for reason, n in reasons.most_common())
         print(f"\nReasons of the trained, in how many of {len(of[TRAINED])}: {counts}.\n")
         for number in ("eq25 16", "total variation", "probes 16"):
@@ -127,18 +130,18 @@ def print_row(label: str, cells: list[str]) -> None:
     print(f"| {label} | {' | '.join(cells)} |")
 
 
-def value(judgement: dict, number: str) -> float:
-    nearest = judgement["internal"][judgement["reference"]]
+def value(judgement: Judgement, number: str) -> float:
+    evidence = judgement.evidence
+    external = evidence.external.get("small")
     by_name = {
-        "accuracy 16": judgement["accuracy"]["small"],
-        "accuracy 64": judgement["accuracy"]["large"],
-        "eq25 16": judgement["external"].get("small", {}).get("eq25"),
-        "total variation": nearest["all"]["total_variation"],
-        "probes 16": judgement["probes"]["same_size"],
-        "probes 64": judgement["probes"]["larger"],
+        "accuracy 16": evidence.accuracy["small"],
+        "accuracy 64": evidence.accuracy["large"],
+        "eq25 16": external.eq25 if external else float("nan"),
+        "total variation": evidence.nearest.by_rows["all"].total_variation,
+        "probes 16": evidence.probes.same_size,
+        "probes 64": evidence.probes.larger,
     }
-    got = by_name[number] if number in by_name else judgement["tested"][number]
-    return float("nan") if got is None else got
+    return (by_name | evidence.tested)[number]
 
 
 def spread(values: list[float]) -> str:
@@ -149,7 +152,7 @@ def spread(values: list[float]) -> str:
     return f"{np.mean(there):.3f} ({min(there):.3f} to {max(there):.3f})"
 
 
-def correlated(judgements: list[dict], number: str) -> str:
+def correlated(judgements: list[Judgement], number: str) -> str:
     """Accuracy at 64 nodes against a number, over the trained seeds."""
     pairs = [(value(j, "accuracy 64"), value(j, number)) for j in judgements]
     try:

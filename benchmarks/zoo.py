@@ -32,22 +32,15 @@ import jax
 import numpy as np
 
 from algoscope import networks, programs
-from algoscope.measures.evidence import Evidence, gather
+from algoscope.measures import Evidence
 from algoscope.measures.examination import examination
-from algoscope.measures.verdict import (
-    FAILS,
-    RUNS,
-    SHORTCUT,
-    SOLVES,
-    THRESHOLDS,
-    UNDECIDED,
-    decide,
-    tested,
-)
+from algoscope.measures.thresholds import CRITERIA, SOLVES
+from algoscope.measures.verdict import decide, judge
 from algoscope.networks import Network
 from algoscope.programs import GraphProgram, Role, disguises
 from algoscope.programs.compiler import compile_program
 from algoscope.programs.interpreter import interpret
+from algoscope.verdict import FAILS, RUNS, SHORTCUT, WORDS, Verdict
 
 TEMPERATURES = [2.0**k for k in range(1, 31)]
 NOISES = [1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1]
@@ -159,7 +152,7 @@ def followers(program: GraphProgram, seed: int):
 def summary(evidence: Evidence) -> dict:
     """The numbers that thresholds are about, and some more."""
     return {
-        **tested(evidence),
+        **evidence.tested,
         "accuracy": evidence.accuracy,
         "eq25": {n: e.eq25 for n, e in evidence.external.items()},
         "eq24": evidence.nearest.eq24,
@@ -177,8 +170,8 @@ def examine(subject: Subject) -> tuple[Subject, dict | None, float]:
     if found is None:
         return subject, None, time.time() - start
     network, amount = found
-    evidence = gather(network, examination(program.task.name, subject.seed))
-    return subject, {"amount": amount, **summary(evidence)}, time.time() - start
+    judgement = judge(network, program.task, subject.seed)
+    return subject, {"amount": amount, **summary(judgement.evidence)}, time.time() - start
 
 
 def share(compiled: str) -> None:
@@ -212,8 +205,8 @@ def truth(name: str, result: dict) -> str:
     return SHORTCUT if max(result["accuracy"][p] for p in ("small", "large")) >= SOLVES else FAILS
 
 
-def word(result: dict) -> tuple[str, list[str]]:
-    return decide(result["accuracy"], {n: result[n] for n in THRESHOLDS})
+def verdict(result: dict) -> Verdict:
+    return decide(result["accuracy"], {key: result[key] for key in CRITERIA}, result["nearest"])
 
 
 def sections(results: dict[Subject, dict]) -> dict[str, dict[Subject, dict]]:
@@ -236,10 +229,10 @@ def sections(results: dict[Subject, dict]) -> dict[str, dict[Subject, dict]]:
 
 def thresholds(results: dict[Subject, dict]) -> None:
     """For each number the least of the exact programs of the tuning half, and the wrong ones below:
-    what `THRESHOLDS` was fixed by."""
+    what the thresholds were fixed by."""
     mine = sections(results)["Tuning half, problem seed 0"]
     print(f"{len(mine)} subjects of {len({s.program for s in mine})} programs")
-    for number in THRESHOLDS:
+    for number in CRITERIA:
         of = {s: r[number] for s, r in mine.items() if r[number] == r[number]}
         exact = {s: v for s, v in of.items() if truth(s.program, mine[s]) == RUNS}
         wrong = {s: v for s, v in of.items() if truth(s.program, mine[s]) == SHORTCUT}
@@ -253,21 +246,19 @@ def thresholds(results: dict[Subject, dict]) -> None:
 
 def report(results: dict[Subject, dict]) -> None:
     """The confusion table of each section, and every error, in Markdown."""
-    order = (RUNS, SHORTCUT, FAILS, UNDECIDED)
     for title, mine in sections(results).items():
-        counts, errors = {t: dict.fromkeys(order, 0) for t in order[:3]}, []
+        counts, errors = Counter(), []
         for subject, result in mine.items():
-            wanted, (said, reasons) = truth(subject.program, result), word(result)
-            counts[wanted][said] += 1
-            if said != wanted:
-                errors.append(
-                    f"- `{subject.key}`: {said} instead of {wanted} ({'; '.join(reasons)})"
-                )
+            wanted, given = truth(subject.program, result), verdict(result)
+            counts[wanted, given.word] += 1
+            if given.word != wanted:
+                reasons = "; ".join(given.reasons)
+                errors.append(f"- `{subject.key}`: {given.word} instead of {wanted} ({reasons})")
         count = len({subject.program for subject in mine})
         print(f"### {title}: {len(mine)} subjects of {count} programs\n")
-        print(f"| truth | {' | '.join(order)} |\n|---|{'---|' * len(order)}")
-        for wanted, row in counts.items():
-            print(f"| {wanted} | {' | '.join(str(row[said]) for said in order)} |")
+        print(f"| truth | {' | '.join(WORDS)} |\n|---|{'---|' * len(WORDS)}")
+        for wanted in (RUNS, SHORTCUT, FAILS):
+            print(f"| {wanted} | {' | '.join(str(counts[wanted, said]) for said in WORDS)} |")
         print("\n" + ("\n".join(errors) if errors else "No error.") + "\n")
 
 
@@ -284,7 +275,7 @@ def programs_table(results: dict[Subject, dict]) -> None:
         first = {s.disguise: r for s, r in mine.items() if s.seed == 0}
         plain = first["plain"]
         where = "blind" if name in blind.PROGRAMS else "tuning" if name in half else "test"
-        words = Counter(word(result)[0] for result in mine.values())
+        words = Counter(verdict(result).word for result in mine.values())
         amounts = [
             f"{first[d]['amount']:.0e}" if d in first else "none" for d in ("softened", "noisy")
         ]

@@ -27,4 +27,4 @@ network = dm_clrs.from_parameters(network, parameters)
 
 if __name__ == "__main__":
     judgement = measures.judge(network, task="bfs")
-    print(judgement.word, *judgement.reasons, sep="\n  ")
+    print(judgement.verdict, *judgement.verdict.reasons, sep="\n  ")

@@ -98,4 +98,4 @@ train(model)
 
 if __name__ == "__main__":
     judgement = measures.judge(record, task="bfs")
-    print(judgement.word, *judgement.reasons, sep="\n  ")
+    print(judgement.verdict, *judgement.verdict.reasons, sep="\n  ")

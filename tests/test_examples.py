@@ -27,18 +27,19 @@ def test_a_network_of_pytorch_geometric_is_judged(capsys):
     path = str(EXAMPLES / "pytorch_geometric.py")
     judgement = runpy.run_path(path, run_name="__main__")["judgement"]
     assert judgement.evidence.accuracy["small"] > 0.8, "it has learned something"
-    assert judgement.word in ("shortcut", "fails"), "and not BFS, in a few seconds"
-    assert capsys.readouterr().out.startswith(judgement.word)
+    assert judgement.verdict.word in ("shortcut", "fails"), "and not BFS, in a few seconds"
+    assert capsys.readouterr().out.startswith(judgement.verdict.word)
     assert judgement.evidence.interchange is None
 
 
 def test_a_checkpoint_of_dm_clrs_is_judged(capsys):
     path = str(EXAMPLES / "dm_clrs_checkpoint.py")
     judgement = runpy.run_path(path, run_name="__main__")["judgement"]
-    assert judgement.word == "undecided", "all is well but for interchange"
-    assert [reason.split()[0] for reason in judgement.reasons] == ["interchange"]
+    assert judgement.verdict.word == "undecided", "all is well but for interchange"
+    unmet = [c.measure for c in judgement.verdict.conditions if not c.met]
+    assert unmet == ["interchange"]
     assert judgement.evidence.probes.same_size > judgement.evidence.untrained_probes.same_size
-    assert capsys.readouterr().out.startswith(judgement.word)
+    assert capsys.readouterr().out.startswith(judgement.verdict.word)
 
 
 def test_the_notebook_shows_programs_recordings_and_verdicts():

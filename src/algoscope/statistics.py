@@ -32,10 +32,19 @@ def bootstrap(values: np.ndarray, seed: int = 0, draws: int = 2000) -> Estimate:
     values = values[np.isfinite(values)]
     if len(values) < 2:
         return Estimate(float(values.mean()) if len(values) else np.nan, -np.inf, np.inf)
-    rng = np.random.default_rng(seed)
-    means = values[rng.integers(0, len(values), (draws, len(values)))].mean(1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return Estimate(float(values.mean()), float(low), float(high))
+    means = values[resamples(len(values), draws, seed)].mean(1)
+    return Estimate(float(values.mean()), *interval(means))
+
+
+def resamples(units: int, draws: int, seed: int = 0) -> np.ndarray:
+    """Bootstrap samples, as indices of units: int [draw, unit]."""
+    return np.random.default_rng(seed).integers(0, units, (draws, units))
+
+
+def interval(draws: np.ndarray) -> tuple[float, float]:
+    """The 95 % interval of the percentile bootstrap, from the statistic of each sample."""
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return float(low), float(high)
 
 
 def signs(units: int, permutations: int, seed: int = 0) -> np.ndarray:

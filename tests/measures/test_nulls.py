@@ -25,9 +25,9 @@ def test_the_reference_is_at_one_and_the_null_at_zero(graphs, reference):
     null = compare_rows(uniform_attention(graphs), reference)
     own = compare_rows(np.asarray(reference.recording.attention), reference)
     for scaled in on_scale(own, null, reference.decisive).values():
-        assert scaled.low == scaled.scaled == scaled.high == 1
+        assert scaled.scaled == (1, 1, 1)
     for scaled in on_scale(null, null, reference.decisive).values():
-        assert scaled.scaled == 0
+        assert scaled.scaled.value == 0
 
 
 def test_halfway_is_halfway_with_an_interval_around_it(graphs, reference):
@@ -35,11 +35,11 @@ def test_halfway_is_halfway_with_an_interval_around_it(graphs, reference):
     mixed = 0.5 * uniform + 0.5 * np.asarray(reference.recording.attention)
     null, own = (compare_rows(a, reference) for a in (uniform, mixed))
     l1 = on_scale(own, null, reference.decisive)["l1"]
-    assert l1.scaled == pytest.approx(0.5)
+    assert l1.scaled.value == pytest.approx(0.5)
     random = np.random.default_rng(0).random(mixed.shape)
     noisy = mixed * random / (mixed * random).sum(-1, keepdims=True)
     l1 = on_scale(compare_rows(noisy, reference), null, reference.decisive)["l1"]
-    assert l1.low < l1.scaled < l1.high
+    assert l1.scaled.low < l1.scaled.value < l1.scaled.high
 
 
 def test_uniform_attention_reads_neighbours_alike(graphs):

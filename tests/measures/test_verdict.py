@@ -11,15 +11,22 @@ import pytest
 from measures.conftest import interpreted
 
 from algoscope import measures, networks, programs, tasks
-from algoscope.measures import summary, verdict
-from algoscope.measures.evidence import gather
+from algoscope.measures import Judgement, summary
 from algoscope.measures.examination import examination
-from algoscope.measures.verdict import SOLVES, THRESHOLDS, decide
+from algoscope.measures.thresholds import CRITERIA, SOLVES
+from algoscope.measures.verdict import decide as decide_by
+from algoscope.measures.verdict import examine
 from algoscope.programs.interpreter import interpret
+from algoscope.serialise import from_json, to_json
 
 ROOT = pathlib.Path(__file__).parents[2]
 RIGHT = {"small": 1.0, "large": 1.0}
-PERFECT = dict.fromkeys(THRESHOLDS, 1.0)
+PERFECT = dict.fromkeys(CRITERIA, 1.0)
+
+
+def decide(accuracy, tested):
+    verdict = decide_by(accuracy, tested, "bfs")
+    return verdict.word, verdict.reasons
 
 
 def test_everything_right_is_runs():
@@ -34,7 +41,7 @@ def test_wrong_answers_at_both_sizes_fail_whatever_else_is_right():
 
 def test_the_documentation_has_the_thresholds():
     """Rows of a table: | moves small, large, deep | … | .98 | .95 |"""
-    text = (pathlib.Path(__file__).parents[2] / "docs" / "verdict.md").read_text()
+    text = (pathlib.Path(__file__).parents[2] / "docs" / "explanation" / "verdict.md").read_text()
     section = text.partition("## The twelve numbers")[2].partition("\n## ")[0]
     cells = [line.strip("|").split("|") for line in section.splitlines() if line[:1] == "|"][2:]
     written = {}
@@ -42,26 +49,27 @@ def test_the_documentation_has_the_thresholds():
         name, _, places = label.strip().partition(" ")
         for key in [f"{name}_{place}" for place in places.split(", ")] if places else [name]:
             written[key] = tuple(float(number) for number in numbers)
-    assert written == THRESHOLDS
+    assert written == {c.key: (c.runs_from, c.shortcut_below) for c in CRITERIA.values()}
 
 
-@pytest.mark.parametrize("name", THRESHOLDS)
+@pytest.mark.parametrize("name", CRITERIA)
 def test_each_number_alone_can_cast_doubt_and_all_but_interchange_contradict(name):
-    runs_from, below = THRESHOLDS[name]
+    runs_from, below = CRITERIA[name].runs_from, CRITERIA[name].shortcut_below
     between = (runs_from + below) / 2
     assert decide(RIGHT, PERFECT | {name: between})[0] == "undecided"
     word, reasons = decide(RIGHT, PERFECT | {name: max(0.0, below - 0.01)})
     if name == "interchange":
         assert (word, reasons) == ("undecided", ["interchange 0.000, below 0.7"])
     else:
-        assert (word, reasons) == ("shortcut", [f"{name} {below - 0.01:.3f}, below {below:g}"])
+        label = CRITERIA[name].label
+        assert (word, reasons) == ("shortcut", [f"{label} {below - 0.01:.3f}, below {below:g}"])
 
 
 def test_what_does_not_apply_is_left_out_and_what_is_needed_is_missed():
     none = float("nan")
     assert decide(RIGHT, PERFECT | {"flips": none, "interchange": none})[0] == "runs"
     word, reasons = decide(RIGHT, PERFECT | {"moves_small": none})
-    assert (word, reasons) == ("undecided", ["moves_small was not measured"])
+    assert (word, reasons) == ("undecided", ["moves small was not measured"])
 
 
 @pytest.mark.parametrize(
@@ -76,7 +84,7 @@ def test_what_does_not_apply_is_left_out_and_what_is_needed_is_missed():
 )
 def test_known_mechanisms_of_bfs(name, word):
     judgement = measures.judge(interpreted(name), "bfs")
-    assert judgement.word == word, judgement.reasons
+    assert judgement.verdict.word == word, judgement.verdict.reasons
     assert judgement.evidence.interchange is None
 
 
@@ -84,24 +92,23 @@ def test_known_mechanisms_of_bfs(name, word):
     ("name", "word"), [("minimum_by_state", "runs"), ("minimum_at_once", "shortcut")]
 )
 def test_known_mechanisms_of_a_task_without_edges(name, word):
-    assert measures.judge(interpreted(name), "minimum").word == word
+    assert measures.judge(interpreted(name), "minimum").verdict.word == word
 
 
 def test_sparse_graphs_show_what_happens_after_the_first_tree():
     """Depth-first search that goes on with the last unvisited node instead of the first."""
     program = programs.load(ROOT / "benchmarks/programs/blind/dfs_highest_root.program")
     exam = examination("dfs", 0, small_count=6, large_count=1)
-    evidence = gather(lambda batch: jax.tree.map(np.asarray, interpret(program, batch)), exam)
-    numbers = verdict.tested(evidence)
-    assert {numbers[f"moves_{place}"] for place in ("small", "large", "deep")} == {1.0}
-    word, reasons = decide(evidence.accuracy, numbers)
-    assert word == "shortcut"
-    assert reasons[0].startswith("moves_sparse")
+    judgement = examine(lambda batch: jax.tree.map(np.asarray, interpret(program, batch)), exam)
+    tested = judgement.evidence.tested
+    assert {tested[f"moves_{place}"] for place in ("small", "large", "deep")} == {1.0}
+    assert judgement.verdict.word == "shortcut"
+    assert judgement.verdict.reasons[0].startswith("moves sparse")
 
 
 def test_the_nearest_reference_is_named_and_the_class_is_at_distance_zero():
     judgement = measures.judge(interpreted("bfs_self"), "bfs")
-    assert judgement.reference == "bfs_self"
+    assert str(judgement.verdict) == "runs bfs_self"
     assert judgement.evidence.nearest.eq24 == 0
     assert {gap.reference for gap in judgement.evidence.internal} == {
         "bfs",
@@ -115,26 +122,35 @@ def test_a_subject_without_hints_is_undecided():
         return dataclasses.replace(interpreted("bfs")(batch), hints={})
 
     judgement = measures.judge(silent, "bfs")
-    assert judgement.word == "undecided"
-    assert "moves_small was not measured" in judgement.reasons
+    assert judgement.verdict.word == "undecided"
+    assert "moves small was not measured" in judgement.verdict.reasons
 
 
-def test_a_judgement_as_json_and_as_a_table():
-    judgement = measures.judge(interpreted("bfs"), "bfs")
-    content = json.loads(json.dumps(summary.as_json(judgement), allow_nan=False))
-    assert content["verdict"] == "runs"
-    assert content["internal"]["bfs"]["eq24"] == 0
-    assert content["internal"]["bfs_locked"]["decisive"]["total_variation"] == 0
-    assert content["tested"]["flips"] is None
-    scaled = content["scaled_over_decisive_rows"]
-    assert set(scaled) == {"uniform", "permuted", "wrong"}
-    assert [null["l1"]["scaled"] for null in scaled.values()] == [1, 1, 1]
-    table = summary.table("bfs", {"mine": judgement})
+def test_a_judgement_survives_json_and_has_tables():
+    judgement = measures.judge(interpreted("bfs"), "bfs")._replace(recordings={})
+    content = json.loads(json.dumps(to_json(judgement), allow_nan=False))
+    again = from_json(Judgement, content)
+    assert to_json(again) == content
+    assert again.verdict == judgement.verdict
+    assert np.isnan(again.evidence.tested["flips"])
+    gaps = {gap.reference: gap for gap in again.evidence.internal}
+    assert gaps["bfs"].eq24 == 0
+    assert gaps["bfs_locked"].by_rows["decisive"].total_variation == 0
+    assert set(again.evidence.scaled) == {"uniform", "permuted", "wrong"}
+    assert {null["l1"].scaled for null in again.evidence.scaled.values()} == {(1, 1, 1)}
+    table = summary.table("bfs", {"mine": again})
     assert table.columns == ["", "mine", "runs from", "shortcut below"]
     assert {len(row) for row in table.rows} == {4}
-    many = summary.seeds_table("bfs", {f"seed {k}": judgement for k in range(3)})
+    many = summary.seeds_table("bfs", {f"seed {k}": again for k in range(3)})
     assert len(many.rows) == 3
     assert many.rows[0][1] == "runs"
+
+
+def test_it_holds_the_recordings_that_it_was_made_from():
+    subject, exam = interpreted("bfs"), examination("bfs")
+    recordings = measures.judge(subject, "bfs").recordings
+    for place, batch in (("small", exam.small), ("large", exam.large)):
+        assert np.array_equal(recordings[place].attention, subject(batch).attention)
 
 
 def test_bad_subjects_are_refused_with_what_is_needed():
@@ -153,6 +169,6 @@ def test_bad_subjects_are_refused_with_what_is_needed():
 
 
 def test_numbers_are_finite_where_they_apply():
-    tested = measures.judge(interpreted("bellman_ford_self"), "bellman_ford").tested
+    tested = measures.judge(interpreted("bellman_ford_self"), "bellman_ford").evidence.tested
     assert [name for name, value in tested.items() if math.isnan(value)] == ["interchange"]
     assert np.min([v for v in tested.values() if not math.isnan(v)]) == 1

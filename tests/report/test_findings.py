@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from algoscope import networks, runs, tasks, training
-from algoscope.measures.verdict import PLACES, THRESHOLDS
-from algoscope.report import explorer, findings, html, page, wording
-from algoscope.report.findings import kept
+from algoscope.measures.thresholds import CRITERIA, PLACES
+from algoscope.report import explorer, findings, html, page
+from algoscope.report.findings import read
 from algoscope.runs import RunError, folder
 
 
@@ -21,19 +21,37 @@ def copy(demo, tmp_path):
     return runs.open(tmp_path / "copy")
 
 
-def test_everything_that_is_tested_has_a_name():
-    assert set(wording.LABELS) == set(THRESHOLDS)
-    assert tuple(wording.PLACES) == PLACES
+def test_every_tested_number_has_a_criterion(found):
+    for judgement in found.subjects.values():
+        assert list(judgement.evidence.tested) == list(CRITERIA)
+        assert list(judgement.evidence.accuracy) == list(PLACES)
+
+
+def test_no_network_runs_twice_on_the_same_problems(copy, monkeypatch):
+    """Once to be judged; what is drawn was recorded then."""
+    calls = []
+    run = networks.run
+
+    def counted(network, batch, **options):
+        calls.append((network, batch))
+        return run(network, batch, **options)
+
+    monkeypatch.setattr(networks, "run", counted)
+    page.report([copy], remeasure=True)
+    assert calls
+    assert len({(id(network), id(batch)) for network, batch in calls}) == len(calls)
+    calls.clear()
+    page.report([copy])
+    assert not calls, "a page is drawn from what is in the folder"
 
 
 def test_they_are_what_the_demo_measured(demo, found):
     run, _ = demo
     assert found.seeds == run.seeds
     assert set(found.words) == {f"seed {seed}" for seed in run.seeds}
-    assert found.control["verdict"] == "runs"
-    assert found.control["tested"].keys() == THRESHOLDS.keys()
-    assert found.program.name == found.control["reference"]
-    assert found.program.verification["exact_traces"] == 1
+    assert found.control.verdict.word == "runs"
+    assert found.program.name == found.control.verdict.which
+    assert found.program.verification.network.exact_traces == 1
     first, *others = found.shown.recordings
     assert first == f"compiled {found.program.name}"
     assert others == list(found.words)
@@ -55,13 +73,13 @@ def test_damaged_ones_are_named_and_other_formats_measured_anew(copy):
     whole = path.read_text()
     path.write_text(whole.replace('"judgements"', '"judgement"', 1))
     with pytest.raises(RunError, match="--remeasure"):
-        kept(copy, "bfs")
+        read(copy, "bfs")
     path.write_text(json.dumps(json.loads(whole) | {"format": 0}))
-    assert kept(copy, "bfs") is None
+    assert read(copy, "bfs") is None
     path.write_text(whole)
     (path.with_suffix(".safetensors")).write_bytes(b"nothing")
     with pytest.raises(RunError, match="not a whole safetensors file"):
-        kept(copy, "bfs")
+        read(copy, "bfs")
 
 
 def test_a_run_that_is_not_finished_is_refused(tmp_path):
@@ -109,9 +127,9 @@ def searching(tmp_path_factory):
 def test_without_a_program_there_is_a_page_and_no_verdict(searching, visit):
     path = page.report([searching])
     found = findings(searching, "binary_search")
-    assert found.words == {"seed 0": None}
+    assert found.words == {"seed 0": "not judged"}
     assert found.program is found.control is found.distances is None
-    assert 0 <= found.judgements["seed 0"]["external"]["small"]["eq25"] <= 1
+    assert 0 <= found.judgements["seed 0"].evidence.external["small"].eq25 <= 1
     shown, troubles = visit(path.as_uri())
     assert not troubles
     assert shown.inner_text("h1") == "The network is not judged."

@@ -23,7 +23,7 @@ def test_the_demo_ends_with_the_verdicts_and_the_page(demo, found, page_path):
     rows = [re.split(r"\s{2,}", line.strip()) for line in printed.splitlines()]
     words = {row[0]: row[1] for row in rows if len(row) > 3}
     for name, judgement in found.judgements.items():
-        assert words[name] == judgement["verdict"]
+        assert words[name] == judgement.verdict.word
     assert words[f"compiled {found.program.name}"] == "runs"
     assert printed.rstrip().endswith(f"Open {page_path.resolve()}")
 
@@ -195,9 +195,9 @@ def test_figures_are_saved_with_their_numbers(demo, found):
     with (folder / "evidence.csv").open() as file:
         rows = {(row["network"], row["number"]): row["value"] for row in csv.DictReader(file)}
     for name, judgement in found.judgements.items():
-        for number, value in judgement["tested"].items():
-            if value is not None:
-                assert math.isclose(float(rows[name, number]), value)
+        for key, value in judgement.evidence.tested.items():
+            if not math.isnan(value):
+                assert math.isclose(float(rows[name, key]), value)
 
 
 def test_several_runs_share_a_page(visit, demo, found, tmp_path, monkeypatch, capsys):

@@ -18,8 +18,12 @@ from browsing import FONTS, NARROWEST, too_wide
 from finished import finished_run
 from starlette.testclient import TestClient
 
+from algoscope.measures import Evidence, Judgement
 from algoscope.report import server
+from algoscope.report.findings import FORMAT
 from algoscope.runs import RunError
+from algoscope.serialise import to_json
+from algoscope.verdict import NOT_JUDGED, Verdict
 
 EVIL = "<script>window.owned=1<script>"
 
@@ -32,11 +36,12 @@ def folder(tmp_path_factory):
     (first.path / "report.html").write_text("<h1>the report</h1>")
     finished_run(root / EVIL, learning_rate=0.5)
     judgements = {
-        "seed 3": {"verdict": "shortcut", "accuracy": {"large": 0.5}, "tested": {"still": 1.0}},
-        "seed 4": {"verdict": None, "accuracy": {"large": 1.0}},
+        "seed 3": Judgement(Verdict("shortcut", None, []), Evidence({"large": 0.5}, {}), {}),
+        "seed 4": Judgement(Verdict(NOT_JUDGED, None, []), Evidence({"large": 1.0}, {}), {}),
     }
     (first.path / "findings").mkdir()
-    (first.path / "findings" / "bfs.json").write_text(json.dumps({"judgements": judgements}))
+    content = {"format": FORMAT, "judgements": to_json(judgements)}
+    (first.path / "findings" / "bfs.json").write_text(json.dumps(content))
     for name, text in {"broken": "{", "odd": "[]", "bare": '{"format": 1}'}.items():
         (root / name).mkdir()
         (root / name / "run.json").write_text(text)

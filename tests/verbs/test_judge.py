@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from algoscope import networks, programs
+from algoscope.measures import Evidence
 from algoscope.programs.compiler import compile_program
 from algoscope.runs import Metrics, folder
+from algoscope.serialise import from_json
 
 
 @pytest.fixture(scope="module")
@@ -31,19 +33,22 @@ def test_compiled_bfs_runs_bfs(algoscope, weights):
     """As JSON and as a table; every bar of a compiled network against its own reference."""
     content = json.loads(algoscope("judge", str(weights), "--task", "bfs", "--json"))
     (subject,) = content["subjects"].values()
-    assert subject["verdict"] == "runs"
-    assert subject["reference"] == "bfs"
-    assert subject["internal"]["bfs"]["eq24"] < 1e-6
-    assert subject["internal"]["bfs_locked"]["eq24"] > 0.01
-    assert subject["external"]["large"]["eq25"] == 1
-    assert subject["interchange"]["state"] == 1
-    assert subject["probes"]["same_size"] > subject["untrained_probes"]["same_size"] + 0.3
+    assert subject["verdict"]["word"] == "runs"
+    assert subject["verdict"]["which"] == "bfs"
+    assert subject["tested"]["interchange"] == 1
+    evidence = from_json(Evidence, subject["evidence"])
+    gaps = {gap.reference: gap.eq24 for gap in evidence.internal}
+    assert gaps["bfs"] < 1e-6
+    assert gaps["bfs_locked"] > 0.01
+    assert evidence.external["large"].eq25 == 1
+    assert evidence.interchange.state == 1
+    assert evidence.probes.same_size > evidence.untrained_probes.same_size + 0.3
     table = algoscope("judge", str(weights))
     for row in (
-        "accuracy 16",
-        "accuracy 64",
+        "accuracy small",
+        "accuracy large",
         "internal eq24",
-        "probes 64",
+        "probes large",
         "effect",
         "interchange",
     ):

@@ -2,12 +2,13 @@
 
 from algoscope import measures
 
-measures.judge(network, task="bfs").word           # runs, shortcut, fails or undecided
+measures.judge(network, task="bfs").verdict        # runs bfs, shortcut, fails or undecided
 measures.judge(lambda batch: recording, task="bfs")  # any model that gives recordings
 
-One module a subject: `internal` (attention), `external` (traces), `probes` (hidden states),
+One module a subject: `attention_match`, `trace_match`, `probes` (hidden states),
 `counterfactual` and `interchange` (interventions), `nulls` (what the numbers are worth), `across`
-(many solutions), `landscape` (the loss around one). They are pure functions of recordings.
+(many solutions), `landscape` (the loss around one). They are pure functions of recordings. Which
+numbers decide is in `thresholds`.
 """
 
 from algoscope.measures.evidence import Evidence, Subject

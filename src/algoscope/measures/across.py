@@ -9,6 +9,7 @@ import scipy.spatial.distance
 import scipy.stats
 
 from algoscope.recording import Recording
+from algoscope.statistics import interval, resamples
 
 Numbers = Sequence[float] | np.ndarray
 _NO_STRUCTURE = 0.25
@@ -97,12 +98,12 @@ def mean_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
     if len(names) < 2:
         return 0.0
     values = np.zeros(len(labels))
-    for i, own in enumerate(labels):
-        fellows = (labels == own) & (np.arange(len(labels)) != i)
+    for i, label in enumerate(labels):
+        fellows = (labels == label) & (np.arange(len(labels)) != i)
         if not fellows.any():
             continue
         a = distances[i, fellows].mean()
-        b = min(distances[i, labels == other].mean() for other in names if other != own)
+        b = min(distances[i, labels == other].mean() for other in names if other != label)
         values[i] = (b - a) / max(a, b) if max(a, b) > 0 else 0.0
     return float(values.mean())
 
@@ -140,21 +141,17 @@ def partial_correlation(accuracy: Numbers, faithfulness: Numbers, held: Numbers)
     """Of two numbers of each solution, with a third held fixed: the correlation of their residuals
     from straight lines over the third; Spearman's is that of the ranks. The p-values have N - 3
     degrees of freedom."""
-    given = [np.asarray(values, float) for values in (accuracy, faithfulness, held)]
-    correlation(given[0], given[1])
-    if len(given[0]) < 4:
-        raise ValueError(
-            f"seeds: got {len(given[0])}, needed at least 4 to hold a third number fixed"
-        )
-    if np.ptp(given[2]) == 0:
-        raise ValueError(
-            f"held: got the same value of {len(given[2])} seeds, needed numbers that differ"
-        )
-    ranked = [scipy.stats.rankdata(values) for values in given]
-    return Partial(len(given[0]), *_of_residuals(*given), *_of_residuals(*ranked))
+    x, y, z = (np.asarray(values, float) for values in (accuracy, faithfulness, held))
+    correlation(x, y)
+    if len(x) < 4:
+        raise ValueError(f"seeds: got {len(x)}, needed at least 4 to hold a third number fixed")
+    if np.ptp(z) == 0:
+        raise ValueError(f"held: got the same value of {len(z)} seeds, needed numbers that differ")
+    ranked = [scipy.stats.rankdata(values) for values in (x, y, z)]
+    return Partial(len(x), *_correlate_residuals(x, y, z), *_correlate_residuals(*ranked))
 
 
-def _of_residuals(x: np.ndarray, y: np.ndarray, held: np.ndarray) -> tuple[float, float]:
+def _correlate_residuals(x: np.ndarray, y: np.ndarray, held: np.ndarray) -> tuple[float, float]:
     terms = np.stack([np.ones_like(held), held], 1)
     left = [values - terms @ np.linalg.lstsq(terms, values)[0] for values in (x, y)]
     size = np.sqrt((left[0] ** 2).sum() * (left[1] ** 2).sum())
@@ -168,10 +165,9 @@ def _of_residuals(x: np.ndarray, y: np.ndarray, held: np.ndarray) -> tuple[float
 
 
 def _bootstrap_spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    drawn = np.random.default_rng(0).integers(len(x), size=(_RESAMPLES, len(x)))
+    drawn = resamples(len(x), _RESAMPLES)
     drawn = drawn[(np.ptp(x[drawn], 1) > 0) & (np.ptp(y[drawn], 1) > 0)]
     ranks = [scipy.stats.rankdata(values[drawn], axis=1) for values in (x, y)]
     centred = [r - r.mean(1, keepdims=True) for r in ranks]
     sizes = np.sqrt((centred[0] ** 2).sum(1) * (centred[1] ** 2).sum(1))
-    low, high = np.percentile((centred[0] * centred[1]).sum(1) / sizes, (2.5, 97.5))
-    return float(low), float(high)
+    return interval((centred[0] * centred[1]).sum(1) / sizes)

@@ -75,16 +75,16 @@ def internal_gap(subject: Recording, reference: Reference, unsettled: np.ndarray
     rows = compare_rows(np.asarray(subject.attention), reference)
     sets = row_sets(reference, unsettled)
     averaged = np.asarray(subject.attention).mean(2, keepdims=True)
-    of_mean = np.abs(averaged - np.asarray(reference.recording.attention)).sum(-1)
-    everything = sets["all"]
-    nodes = everything.shape[-1]
+    averaged_l1 = np.abs(averaged - np.asarray(reference.recording.attention)).sum(-1)
+    valid = sets["all"]
+    nodes = valid.shape[-1]
     return InternalGap(
         reference.name,
-        _mean(rows.l1, everything) / nodes,
-        _mean(of_mean, everything) / nodes,
-        _mean(of_mean, everything) / 2,
+        _mean(rows.l1, valid) / nodes,
+        _mean(averaged_l1, valid) / nodes,
+        _mean(averaged_l1, valid) / 2,
         {name: _gap(rows, chosen) for name, chosen in sets.items()},
-        _mean_over(rows.l1, everything, (0, 2, 3)) / 2,
+        _mean_over(rows.l1, valid, (0, 2, 3)) / 2,
     )
 
 
@@ -94,10 +94,10 @@ def nearest(gaps: list[InternalGap]) -> InternalGap:
 
 
 def check_comparable(subject: Recording, reference: Reference) -> None:
-    own, other = np.shape(subject.attention), np.shape(reference.recording.attention)
-    if own[:2] + own[3:] != other[:2] + other[3:]:
+    got, needed = np.shape(subject.attention), np.shape(reference.recording.attention)
+    if got[:2] + got[3:] != needed[:2] + needed[3:]:
         raise ValueError(
-            f"attention: got {list(own)} of the subject and {list(other)} of the reference "
+            f"attention: got {list(got)} of the subject and {list(needed)} of the reference "
             f"{reference.name}, needed the same batch, steps and nodes; record both on one batch"
         )
 
@@ -115,16 +115,16 @@ def row_sets(reference: Reference, unsettled: np.ndarray) -> dict[str, np.ndarra
 
 def compare_rows(attention: np.ndarray, reference: Reference) -> Rows:
     """attention [batch, step, head, receiver, sender] of the subject against a reference."""
-    of_reference = np.asarray(reference.recording.attention)
+    expected = np.asarray(reference.recording.attention)
     heads = best_heads(attention, reference)
-    own = attention[:, :, heads]
+    best = attention[:, :, heads]
     choices = reference.choices
     chosen = attention.argmax(-1)
     return Rows(
-        np.abs(own - of_reference).sum(-1),
-        _kl(of_reference, own),
-        _js(own, of_reference),
-        _earth_movers(own, of_reference),
+        np.abs(best - expected).sum(-1),
+        _kl(expected, best),
+        _js(best, expected),
+        _earth_movers(best, expected),
         (chosen[:, :, heads] == choices).astype(float),
         (chosen[:, :, None] == choices[:, :, :, None]).any(3).astype(float),
     )
@@ -133,14 +133,16 @@ def compare_rows(attention: np.ndarray, reference: Reference) -> Rows:
 def best_heads(attention: np.ndarray, reference: Reference) -> list[int]:
     """For each head of the reference, the subject's head with the least mean L1."""
     valid = reference.recording.valid
-    of_reference = np.asarray(reference.recording.attention)
+    expected = np.asarray(reference.recording.attention)
+
+    def mean_l1(head: int, reference_head: int) -> float:
+        apart = np.abs(attention[:, :, head] - expected[:, :, reference_head])
+        return apart.sum((-1, -2))[valid].mean()
+
     return [
-        int(np.argmin([
-            np.abs(attention[:, :, own] - of_reference[:, :, head]).sum((-1, -2))[valid].mean()
-            for own in range(attention.shape[2])
-        ]))
-        for head in range(of_reference.shape[2])
-    ]  # fmt: skip
+        min(range(attention.shape[2]), key=lambda head: mean_l1(head, reference_head))
+        for reference_head in range(expected.shape[2])
+    ]
 
 
 def _gap(rows: Rows, chosen: np.ndarray) -> Gap:
@@ -167,9 +169,9 @@ def _mean_over(values: np.ndarray, chosen: np.ndarray, axes: tuple[int, ...]) ->
     return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
 
 
-def _kl(of: np.ndarray, against: np.ndarray) -> np.ndarray:
-    ratio = np.log(np.maximum(of, _LEAST)) - np.log(np.maximum(against, _LEAST))
-    return np.maximum((of * ratio).sum(-1), 0.0)
+def _kl(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    ratio = np.log(np.maximum(p, _LEAST)) - np.log(np.maximum(q, _LEAST))
+    return np.maximum((p * ratio).sum(-1), 0.0)
 
 
 def _js(one: np.ndarray, other: np.ndarray) -> np.ndarray:

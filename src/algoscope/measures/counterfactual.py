@@ -24,12 +24,12 @@ import numpy as np
 from algoscope.measures.attention_match import best_heads
 from algoscope.measures.changed_problems import Problem, problems_of, traced
 from algoscope.measures.references import Reference
+from algoscope.measures.trace_match import NUMBER_MARGIN, entries
 from algoscope.recording import Recording
-from algoscope.tasks import Batch, Feature, Kind, Stage
+from algoscope.tasks import Batch, Kind, Stage
 
 _TRIES = 12
 _LEAST_WEIGHT, _LARGEST = 1 / 31, 1.0
-_NUMBER_MARGIN = 0.05
 _HAIR = (2e-4, 8e-4)
 _BISECTIONS = 24
 
@@ -72,9 +72,12 @@ def can_change(batch: Batch) -> bool:
 def changes(batch: Batch, seed: int) -> tuple[Changed, Changed]:
     """For each problem a change that the algorithm answers to, and one that it does not notice;
     problems for which none of twelve tries is of the sort are left out."""
-    _check_changeable(batch)
+    if not can_change(batch):
+        raise ValueError(
+            f"task: got {batch.task.name}, needed one whose problems have edges (A) or keys (key)"
+        )
     random = np.random.default_rng(seed)
-    found: dict[bool, dict[int, Problem]] = {True: {}, False: {}}
+    by_notice: dict[bool, dict[int, Problem]] = {True: {}, False: {}}
     originals = problems_of(batch)
     for _ in range(_TRIES):
         tried = [_change(batch, p, sample, random) for sample, p in enumerate(originals)]
@@ -84,8 +87,8 @@ def changes(batch: Batch, seed: int) -> tuple[Changed, Changed]:
         after = traced(batch, [tried[sample] for sample in possible])  # pyright: ignore
         noticed = _noticed(batch.take(np.array(possible)), after)
         for sample, seen in zip(possible, noticed, strict=True):
-            found[bool(seen)].setdefault(sample, tried[sample])  # pyright: ignore
-    return tuple(_changed(batch, found[used]) for used in (True, False))  # pyright: ignore
+            by_notice[bool(seen)].setdefault(sample, tried[sample])  # pyright: ignore
+    return tuple(_changed(batch, by_notice[used]) for used in (True, False))  # pyright: ignore
 
 
 def has_flips(batch: Batch) -> bool:
@@ -106,24 +109,24 @@ def flips(batch: Batch, seed: int) -> Changed:
     originals = problems_of(batch)
     ends: dict[int, tuple[tuple[int, ...], float]] = {}
     for _ in range(_TRIES):
-        entries = [_entry(name, p, random) for p in originals]
+        spots = [_entry(name, p, random) for p in originals]
         ways = random.uniform(_LEAST_WEIGHT, _LARGEST, len(originals))
-        tried = [_set(name, p, e, w) for p, e, w in zip(originals, entries, ways, strict=True)]
+        tried = [_set(name, p, e, w) for p, e, w in zip(originals, spots, ways, strict=True)]
         differs = _answers_differ(batch, traced(batch, tried))
         for sample in np.flatnonzero(differs):
-            ends.setdefault(int(sample), (entries[sample], float(ways[sample])))
+            ends.setdefault(int(sample), (spots[sample], float(ways[sample])))
     samples = np.array(sorted(ends), int)
     if not len(samples):
         return Changed(batch.take(samples), batch.take(samples), samples)
     chosen = [originals[s] for s in samples]
-    entries = [ends[s][0] for s in samples]
-    near = np.array([p[name][e] for p, e in zip(chosen, entries, strict=True)])
+    spots = [ends[s][0] for s in samples]
+    near = np.array([p[name][e] for p, e in zip(chosen, spots, strict=True)])
     far = np.array([ends[s][1] for s in samples])
     first = batch.take(samples)
 
     def at(values: np.ndarray) -> Batch:
         return traced(
-            batch, [_set(name, p, e, v) for p, e, v in zip(chosen, entries, values, strict=True)]
+            batch, [_set(name, p, e, v) for p, e, v in zip(chosen, spots, values, strict=True)]
         )
 
     for _ in range(_BISECTIONS):
@@ -142,14 +145,14 @@ def response(
 ) -> Response:
     """Each a change with what the subject did before and after it."""
     right = total = 0
-    for own_before, own_after, before, after, valid in _entries(*used):
-        differs = ~_same(own_before, own_after) | ~_same(before, after)
+    for subject_before, subject_after, before, after, valid in _entries(*used):
+        differs = ~_same(subject_before, subject_after) | ~_same(before, after)
         differs &= valid
-        right += int((differs & _same(own_after, after)).sum())
+        right += int((differs & _same(subject_after, after)).sum())
         total += int(differs.sum())
     calm = np.ones(len(unused[0].before), bool)
-    for own_before, own_after, _, _, valid in _entries(*unused):
-        calm &= (_same(own_before, own_after) | ~valid).reshape(len(calm), -1).all(-1)
+    for subject_before, subject_after, _, _, valid in _entries(*unused):
+        calm &= (_same(subject_before, subject_after) | ~valid).reshape(len(calm), -1).all(-1)
     return Response(
         right / total if total else float("nan"),
         total,
@@ -165,9 +168,9 @@ def flip_response(
 ) -> FlipResponse:
     answered = np.ones(len(changed.before), bool)
     for feature in changed.before.at(Stage.OUTPUT):
-        truths = [_as_entries(feature, b.outputs[feature.name]) for b in changed[:2]]
-        own = [_as_entries(feature, r.outputs[feature.name]) for r in subject]
-        hits = (own[0] == truths[0]) & (own[1] == truths[1]) | (truths[0] == truths[1])
+        truths = [entries(feature, b.outputs[feature.name]) for b in changed[:2]]
+        answers = [entries(feature, r.outputs[feature.name]) for r in subject]
+        hits = (answers[0] == truths[0]) & (answers[1] == truths[1]) | (truths[0] == truths[1])
         answered &= hits.reshape(len(answered), -1).all(-1)
     choices = [reference.choices for reference in references]
     steps = min(c.shape[1] for c in choices)
@@ -191,47 +194,32 @@ def _mean(right: np.ndarray) -> float:
     return float(right.mean()) if right.size else float("nan")
 
 
-def _entries(changed: Changed, own_before: Recording, own_after: Recording):
+def _entries(changed: Changed, subject_before: Recording, subject_after: Recording):
     """All hints and outputs: what the subject and the algorithm say before and after, and which
     entries count."""
-    before, after = changed.before, changed.after
-    lengths = np.minimum(before.lengths, after.lengths)
-    for feature in before.at(Stage.HINT):
-        if feature.name not in own_before.hints:
+    batches, recordings = changed[:2], (subject_before, subject_after)
+    lengths = np.minimum(changed.before.lengths, changed.after.lengths)
+    for feature in changed.before.at(Stage.HINT):
+        if feature.name not in subject_before.hints:
             continue
-        truths = [_as_entries(feature, b.hints[feature.name][:, 1:]) for b in (before, after)]
-        owns = [_as_entries(feature, r.hints[feature.name]) for r in (own_before, own_after)]
-        steps = min(values.shape[1] for values in truths + owns)
+        hints = [r.hints[feature.name] for r in recordings]
+        hints += [b.hints[feature.name][:, 1:] for b in batches]
+        steps = min(hint.shape[1] for hint in hints)
+        values = [entries(feature, hint)[:, :steps] for hint in hints]
         valid = np.arange(1, steps + 1) < lengths[:, None]
-        cut = [values[:, :steps] for values in owns + truths]
-        yield (
-            *cut,
-            np.broadcast_to(valid.reshape(valid.shape + (1,) * (cut[0].ndim - 2)), cut[0].shape),
-        )
-    for feature in before.at(Stage.OUTPUT):
-        truths = [_as_entries(feature, b.outputs[feature.name]) for b in (before, after)]
-        owns = [_as_entries(feature, r.outputs[feature.name]) for r in (own_before, own_after)]
-        yield *owns, *truths, np.ones(truths[0].shape, bool)
-
-
-def _as_entries(feature: Feature, values) -> np.ndarray:
-    values = np.asarray(values, float)
-    return values.argmax(-1).astype(float) if feature.one_hot else values
+        valid = valid.reshape(valid.shape + (1,) * (values[0].ndim - 2))
+        yield *values, np.broadcast_to(valid, values[0].shape)
+    for feature in changed.before.at(Stage.OUTPUT):
+        values = [entries(feature, x.outputs[feature.name]) for x in (*recordings, *batches)]
+        yield *values, np.ones(values[0].shape, bool)
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.abs(one - other) <= _NUMBER_MARGIN
+    return np.abs(one - other) <= NUMBER_MARGIN
 
 
 def _changeable(batch: Batch) -> str | None:
     return next((name for name in ("A", "key") if name in batch.task.problem), None)
-
-
-def _check_changeable(batch: Batch) -> None:
-    if not can_change(batch):
-        raise ValueError(
-            f"task: got {batch.task.name}, needed one whose problems have edges (A) or keys (key)"
-        )
 
 
 def _edges(A: np.ndarray) -> np.ndarray:
@@ -299,8 +287,8 @@ def _answers_differ(before: Batch, after: Batch) -> np.ndarray:
     )
 
 
-def _changed(batch: Batch, found: dict[int, Problem]) -> Changed:
-    samples = np.array(sorted(found), int)
-    if not len(samples):
-        return Changed(batch.take(samples), batch.take(samples), samples)
-    return Changed(batch.take(samples), traced(batch, [found[s] for s in samples]), samples)
+def _changed(batch: Batch, problems: dict[int, Problem]) -> Changed:
+    samples = np.array(sorted(problems), int)
+    before = batch.take(samples)
+    after = traced(batch, [problems[s] for s in samples]) if problems else before
+    return Changed(before, after, samples)

@@ -15,6 +15,7 @@ entries of the next two steps that the exchange changes in the program's or in t
 account. Exchanges after which the program breaks a promise are left out.
 """
 
+import dataclasses
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -23,6 +24,7 @@ import numpy as np
 from algoscope import networks
 from algoscope.measures.changed_problems import problems_of, traced
 from algoscope.measures.references import Reference
+from algoscope.measures.trace_match import NUMBER_MARGIN, entries
 from algoscope.networks import Network, Start
 from algoscope.programs.exchange import Continuation, features_that_show, resume
 from algoscope.recording import Recording
@@ -30,7 +32,6 @@ from algoscope.regression import fit_line
 from algoscope.tasks import Batch, Kind, Location, Stage
 
 _STEPS = 2
-_NUMBER_MARGIN = 0.05
 
 
 class Interchange(NamedTuple):
@@ -53,6 +54,7 @@ def partners(batch: Batch) -> Batch:
     """Each problem's B."""
     problems = problems_of(batch)
     others = problems[1:] + problems[:1]
+<<<<<<< HEAD
     kept = [
         feature.name
         for feature in batch.task.at(Stage.INPUT)
@@ -64,6 +66,11 @@ def partners(batch: Batch) -> Batch:
         batch,
         [other | {n: own[n] for n in kept} for own, other in zip(problems, others, strict=True)],
     )
+=======
+    if "s" in batch.task.problem:
+        others = [b | {"s": a["s"]} for a, b in zip(problems, others, strict=True)]
+    return traced(batch, others)
+>>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
 
 
 def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
@@ -84,24 +91,24 @@ def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
     )
     short = _shortened(a.batch)
 
-    def of_program(state: np.ndarray) -> Continuation:
+    def program_after(state: np.ndarray) -> Continuation:
         by_name = dict(zip(names, np.moveaxis(state, -1, 0), strict=True))
         return resume(program, short, by_name, _STEPS)
 
-    def of_subject(begin: Start) -> dict[str, np.ndarray]:
+    def subject_after(begin: Start) -> dict[str, np.ndarray]:
         run = networks.run_from(network, short, begin)
         return {name: np.asarray(hint) for name, hint in run.hints.items()}
 
     def score(expected: Continuation, begin: Start) -> tuple[float, int]:
-        return _score(short, (own, expected), (subject, of_subject(begin)), usable)
+        return _score(short, (unchanged, expected), (predicted, subject_after(begin)), usable)
 
-    own, subject = of_program(states), of_subject(start)
-    whole = score(of_program(others), other_start)
+    unchanged, predicted = program_after(states), subject_after(start)
+    whole = score(program_after(others), other_start)
     variables = {}
     for index, name in enumerate(names):
         mixed = states.copy()
         mixed[..., index] = others[..., index]
-        expected = of_program(mixed)
+        expected = program_after(mixed)
         begin = _with_variable(network, a, index, start, other_start, expected.initial_hints)
         variables[name] = score(expected, begin)[0]
     return Interchange(*whole, variables, int(usable.sum()))
@@ -114,14 +121,9 @@ def _steps(batch: Batch, random: np.random.Generator) -> np.ndarray:
 
 def _shortened(batch: Batch) -> Batch:
     """The batch with as many steps as are taken after the exchange."""
-    hints = {name: hint[:, : _STEPS + 1] for name, hint in batch.hints.items()}
-    times = next(iter(hints.values())).shape[1]
-    if times <= _STEPS:
-        hints = {
-            n: np.concatenate([h, *[h[:, -1:]] * (_STEPS + 1 - times)], 1) for n, h in hints.items()
-        }
-    lengths = np.full(len(batch), _STEPS + 1)
-    return Batch(batch.task, batch.inputs, hints, batch.outputs, lengths, batch.features)
+    last = np.minimum(np.arange(_STEPS + 1), batch.time - 1)
+    hints = {name: hint[:, last] for name, hint in batch.hints.items()}
+    return dataclasses.replace(batch, hints=hints, lengths=np.full(len(batch), _STEPS + 1))
 
 
 def _with_variable(
@@ -163,13 +165,13 @@ def _score(
     for feature in batch.at(Stage.HINT):
         if feature.name not in subject[0]:
             continue
-        values = [np.asarray(v[feature.name], float)[usable, :_STEPS] for v in
-                  (program[0].hints, program[1].hints, *subject)]  # fmt: skip
-        if feature.one_hot:
-            values = [v.argmax(-1) for v in values]
-        margin = _NUMBER_MARGIN if feature.kind is Kind.SCALAR else 0.5
-        before, after, own_before, own_after = values
-        changed = (np.abs(before - after) > margin) | (np.abs(own_before - own_after) > margin)
-        right += int((changed & (np.abs(own_after - after) <= margin)).sum())
+        before, after, subject_before, subject_after = (
+            entries(feature, hints[feature.name])[usable, :_STEPS]
+            for hints in (program[0].hints, program[1].hints, *subject)
+        )
+        margin = NUMBER_MARGIN if feature.kind is Kind.SCALAR else 0.5
+        changed = np.abs(before - after) > margin
+        changed |= np.abs(subject_before - subject_after) > margin
+        right += int((changed & (np.abs(subject_after - after) <= margin)).sum())
         total += int(changed.sum())
     return (right / total if total else float("nan")), total

@@ -48,13 +48,13 @@ def random_direction(network: Network, seed: int) -> Network:
     random = np.random.default_rng(seed)
     named = {}
     for name, array in networks.arrays(network).items():
-        own = np.asarray(array)
-        if own.ndim < 2:
-            named[name] = np.zeros_like(own)
+        weights = np.asarray(array)
+        if weights.ndim < 2:
+            named[name] = np.zeros_like(weights)
             continue
-        drawn = random.standard_normal(own.shape)
-        lengths = np.linalg.norm(own, axis=0) / np.linalg.norm(drawn, axis=0)
-        named[name] = (drawn * lengths).astype(own.dtype)
+        drawn = random.standard_normal(weights.shape)
+        lengths = np.linalg.norm(weights, axis=0) / np.linalg.norm(drawn, axis=0)
+        named[name] = (drawn * lengths).astype(weights.dtype)
     return networks.with_arrays(network, named)
 
 
@@ -97,10 +97,10 @@ def sharpness(network: Network, batch: Batch, iterations: int = 40) -> Sharpness
         with twice_differentiable():
             return jax.jvp(jax.grad(loss), (flat,), (vector,))[1]
 
-    def of(vector: np.ndarray) -> np.ndarray:
+    def host_product(vector: np.ndarray) -> np.ndarray:
         return np.asarray(product(jnp.asarray(vector, flat.dtype)), np.float64)
 
-    largest, residual = largest_eigenvalue(of, flat.size, iterations)
+    largest, residual = largest_eigenvalue(host_product, flat.size, iterations)
     return Sharpness(largest, residual, float(jax.jit(loss)(flat)), int(flat.size))
 
 
@@ -110,16 +110,16 @@ def largest_eigenvalue(
     """Of a symmetric matrix given by its product with vectors, and the residual |A v - λ v| of the
     eigenvector that goes with it; by Lanczos iterations that are orthogonalised in full."""
     vector = np.random.default_rng(0).standard_normal(size)
-    basis, diagonal, beside = [vector / np.linalg.norm(vector)], [], []
+    basis, diagonal, off_diagonal = [vector / np.linalg.norm(vector)], [], []
     for _ in range(min(iterations, size)):
         image = product(basis[-1])
         diagonal.append(float(image @ basis[-1]))
         for _ in range(2):
             for known in basis:
                 image = image - (image @ known) * known
-        beside.append(float(np.linalg.norm(image)))
-        if beside[-1] < 1e-10 * max(1.0, abs(diagonal[0])):
+        off_diagonal.append(float(np.linalg.norm(image)))
+        if off_diagonal[-1] < 1e-10 * max(1.0, abs(diagonal[0])):
             break
-        basis.append(image / beside[-1])
-    values, vectors = scipy.linalg.eigh_tridiagonal(diagonal, beside[:-1])
-    return float(values[-1]), float(abs(beside[-1] * vectors[-1, -1]))
+        basis.append(image / off_diagonal[-1])
+    values, vectors = scipy.linalg.eigh_tridiagonal(diagonal, off_diagonal[:-1])
+    return float(values[-1]), float(abs(off_diagonal[-1] * vectors[-1, -1]))

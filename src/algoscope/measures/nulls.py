@@ -25,6 +25,7 @@ from algoscope.networks import Network
 from algoscope.programs import Role
 from algoscope.programs.interpreter import interpret
 from algoscope.recording import Recording
+from algoscope.statistics import Estimate, interval, resamples
 from algoscope.tasks import Batch, Kind, Location, Stage
 
 _RESAMPLES = 1000
@@ -36,10 +37,7 @@ _READ = 1e-6
 class Scaled(NamedTuple):
     """A mean over rows on the scale 0 = null, 1 = reference."""
 
-    scaled: float
-    low: float
-    high: float
-    """The 95 % interval."""
+    scaled: Estimate
     raw: float
     null: float
 
@@ -85,19 +83,22 @@ def permuted_attention(attention: np.ndarray, batch: Batch, seed: int = 0) -> np
 
 
 def any_head_agreement(
-    attention: np.ndarray, reference: Reference, joined: np.ndarray
+    attention: np.ndarray, reference: Reference, adjacent: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Whether some head reads most whom the reference reads, and how likely that were if every head
     read any neighbour (or whom it does read): both [batch, step, reference head, receiver]."""
     read, choices = attention.argmax(-1), reference.choices
     agrees = (read[:, :, None] == choices[:, :, :, None]).any(3)
-    degrees = joined.sum(-1)[:, :, None]
-    is_neighbour = np.take_along_axis(joined[:, :, None], choices[..., None], -1)[..., 0]
+    degrees = adjacent.sum(-1)[:, :, None]
+
+    def are_neighbours(senders: np.ndarray) -> np.ndarray:
+        return np.take_along_axis(adjacent[:, :, None], senders[..., None], -1)[..., 0]
+
     missed = np.ones(choices.shape)
     for head in range(attention.shape[2]):
-        own = read[:, :, head : head + 1]
-        beyond = ~np.take_along_axis(joined[:, :, None], own[..., None], -1)[..., 0]
-        missed *= 1 - (is_neighbour | (own == choices)) / (degrees + beyond)
+        chosen = read[:, :, head : head + 1]
+        possible = are_neighbours(choices) | (chosen == choices)
+        missed *= 1 - possible / (degrees + ~are_neighbours(chosen))
     return agrees.astype(float), 1 - missed
 
 
@@ -114,16 +115,16 @@ def wrong_recordings(batch: Batch) -> dict[str, Recording]:
 def on_scale(subject: Rows, null: Rows, chosen: np.ndarray, seed: int = 0) -> dict[str, Scaled]:
     """Each of the measures of rows on the scale, over the chosen rows."""
     counts = chosen.sum((1, 2, 3))
-    drawn = np.random.default_rng(seed).integers(len(counts), size=(_RESAMPLES, len(counts)))
+    drawn = resamples(len(counts), _RESAMPLES, seed)
     scaled = {}
-    for name, own, other in zip(Rows._fields, subject, null, strict=True):
+    for name, rows, null_rows in zip(Rows._fields, subject, null, strict=True):
         best = float(name in _AGREEMENTS)
-        sums = np.stack([(own * chosen).sum((1, 2, 3)), (other * chosen).sum((1, 2, 3))])
-        totals, rows = sums[:, drawn].sum(-1), counts[drawn].sum(-1)
-        low, high = np.percentile(_scale(totals / np.maximum(rows, 1), best), (2.5, 97.5))
-        raw, of_null = sums.sum(-1) / max(1, counts.sum())
-        value = float(_scale(np.array([[raw], [of_null]]), best)[0])
-        scaled[name] = Scaled(value, float(low), float(high), float(raw), float(of_null))
+        sums = np.stack([(r * chosen).sum((1, 2, 3)) for r in (rows, null_rows)])
+        means = sums[:, drawn].sum(-1) / np.maximum(counts[drawn].sum(-1), 1)
+        raw, null_raw = sums.sum(-1) / max(1, counts.sum())
+        value = float(_scale(np.array([[raw], [null_raw]]), best)[0])
+        estimate = Estimate(value, *interval(_scale(means, best)))
+        scaled[name] = Scaled(estimate, float(raw), float(null_raw))
     return scaled
 
 

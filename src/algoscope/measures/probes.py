@@ -33,6 +33,9 @@ class ProbeScores(NamedTuple):
     """On larger problems."""
 
 
+NO_SCORES = ProbeScores(float("nan"), float("nan"))
+
+
 def probe_scores(
     trained_on: tuple[Recording, Batch],
     same_size: tuple[Recording, Batch],
@@ -56,8 +59,9 @@ def probe_scores(
 def mean_score(scores: dict[str, ProbeScores]) -> ProbeScores:
     """The mean over hints."""
     if not scores:
-        return ProbeScores(float("nan"), float("nan"))
-    return ProbeScores(*(float(np.nanmean(of)) for of in zip(*scores.values(), strict=True)))
+        return NO_SCORES
+    columns = zip(*scores.values(), strict=True)
+    return ProbeScores(*(float(np.nanmean(column)) for column in columns))
 
 
 def _data(

@@ -38,6 +38,10 @@ class Reference:
         """Whom each node reads: int [batch, step, head, receiver]."""
         return np.argmax(np.asarray(self.recording.attention), -1)
 
+    def take(self, samples: slice | np.ndarray) -> "Reference":
+        """The same on some of the samples."""
+        return Reference(self.program, self.recording.take(samples), self.decisive[samples])
+
 
 def reference_class(batch: Batch) -> list[Reference]:
     """The recording of each of the task's exact programs on the batch."""
@@ -46,16 +50,22 @@ def reference_class(batch: Batch) -> list[Reference]:
 
 def exact_programs(task: Task) -> list[GraphProgram]:
     """The programs of the class; a NoReferenceError if there is none."""
-    found = programs.of_task(task, Role.REFERENCE)
-    if not found:
+    exact = programs.of_task(task, Role.REFERENCE)
+    if not exact:
         with_some = sorted({programs.get(name).task.name for name in programs.names()})
         raise NoReferenceError(
+<<<<<<< HEAD
             f"task: got {task.name}, for which there is no exact program; the library has some for "
             f"{', '.join(with_some)}, and programs.register takes one of your own. External "
             "faithfulness, probes and counterfactuals need none: measures.external, "
             "measures.probes, measures.counterfactual"
+=======
+            f"task: got {task}, for which the library has no exact program; there are "
+            f"references for {', '.join(with_some)}. External faithfulness, probes and "
+            "counterfactuals need none: measures.trace_match, .probes, .counterfactual"
+>>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
         )
-    return found
+    return exact
 
 
 def reference(program: GraphProgram, batch: Batch) -> Reference:

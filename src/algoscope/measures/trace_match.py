@@ -21,7 +21,8 @@ from algoscope.tasks import Batch, Feature, Kind, Stage
 
 MARGINS = {Kind.SCALAR: 0.5, Kind.MASK: 0.1}
 _CLASS_MARGIN = 1e-6
-_NUMBER_MARGIN = 0.05
+NUMBER_MARGIN = 0.05
+"""Within this a number is the same, where changes are compared."""
 _STANDS = 1e-6
 
 
@@ -55,21 +56,24 @@ def external_faithfulness(subject: Recording, batch: Batch) -> External:
             f"recording: got no hints, needed some of {wanted}; a subject that predicts no trace "
             "can be judged by attention, probes and outputs alone"
         )
-    valid = _valid(batch)
+    # A sample of one step has no predicted trace.
+    valid = batch.valid[:, : batch.time - 1] & (batch.lengths > 1)[:, None]
     exact: np.ndarray = valid.copy()
     by_hint, moves = {}, np.zeros(2, int)
     for feature in features:
-        own, truth = values(feature, subject, batch)
-        right = flat(np.abs(own - truth[:, 1:]) <= MARGINS.get(feature.kind, _CLASS_MARGIN))
+        truth = entries(feature, batch.hints[feature.name])
+        predicted = entries(feature, subject.hints[feature.name])[:, : batch.time - 1]
+        right = np.abs(predicted - truth[:, 1:]) <= MARGINS.get(feature.kind, _CLASS_MARGIN)
+        right = right.reshape(*right.shape[:2], -1)
         exact = exact & np.all(right, -1)
-        counted = moves_of(feature, own, truth, valid)
-        moves += counted
+        feature_moves = _moves(feature, predicted, truth, valid)
+        moves += feature_moves
         per_step = right.mean(-1)
         by_hint[feature.name] = Faithfulness(
             _mean(per_step[valid]),
             _mean(np.all(right, -1)[valid]),
-            _share(counted),
-            int(counted[1]),
+            _share(feature_moves),
+            int(feature_moves[1]),
             np.array([_mean(per_step[:, t][valid[:, t]]) for t in range(valid.shape[1])]),
         )
     return External(
@@ -80,43 +84,31 @@ def external_faithfulness(subject: Recording, batch: Batch) -> External:
     )
 
 
-def values(feature: Feature, subject: Recording, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-    """What was said and what is true, [batch, step, …] and [batch, time, …], one number an entry;
-    of a one-hot feature its index."""
-    own = np.asarray(subject.hints[feature.name], float)
-    truth = np.asarray(batch.hints[feature.name], float)
-    if feature.one_hot:
-        own, truth = own.argmax(-1).astype(float), truth.argmax(-1).astype(float)
-    return own[:, : truth.shape[1] - 1], truth
+def entries(feature: Feature, values) -> np.ndarray:
+    """One number an entry: of a one-hot feature the index."""
+    values = np.asarray(values, float)
+    return values.argmax(-1).astype(float) if feature.one_hot else values
 
 
-def moves_of(feature: Feature, own: np.ndarray, truth: np.ndarray, valid: np.ndarray) -> np.ndarray:
-    """Right moves, and all moves: int [2]. The subject moves where what it says differs from what
-    is true before the step."""
+def _moves(
+    feature: Feature, predicted: np.ndarray, truth: np.ndarray, valid: np.ndarray
+) -> np.ndarray:
+    """Right moves, and all moves: int [2]. The subject moves where its prediction differs from the
+    truth before the step."""
     before, after = truth[:, :-1], truth[:, 1:]
     way = np.abs(after - before)
     margin = np.full(way.shape, _STANDS)
     if feature.kind is Kind.SCALAR:
-        margin = np.where(way > _STANDS, np.minimum(_NUMBER_MARGIN, way / 2), _NUMBER_MARGIN)
-    moved = (way > _STANDS) | (np.abs(own - before) > margin)
+        margin = np.where(way > _STANDS, np.minimum(NUMBER_MARGIN, way / 2), NUMBER_MARGIN)
+    moved = (way > _STANDS) | (np.abs(predicted - before) > margin)
     moved &= valid.reshape(valid.shape + (1,) * (moved.ndim - 2))
-    right = moved & (np.abs(own - after) <= margin)
+    right = moved & (np.abs(predicted - after) <= margin)
     return np.array([right.sum(), moved.sum()])
 
 
 def _share(counted: np.ndarray) -> float:
     right, total = counted
     return float(right / total) if total else float("nan")
-
-
-def flat(entries: np.ndarray) -> np.ndarray:
-    """[batch, step, …] -> [batch, step, entry]"""
-    return entries.reshape(*entries.shape[:2], -1)
-
-
-def _valid(batch: Batch) -> np.ndarray:
-    steps = next(iter(batch.hints.values())).shape[1] - 1
-    return np.arange(1, steps + 1) < batch.lengths[:, None]
 
 
 def _mean(numbers: np.ndarray) -> float:

@@ -1,24 +1,24 @@
 """The verdict: one word for what the evidence says.
 
-    fails      the answers are wrong at both sizes
-    shortcut   the answers are right, and something contradicts the algorithm
-    runs       the answers are right, and everything agrees with the algorithm
-    undecided  neither, or something that is needed was not measured
-
-Twelve numbers are tested, each against two thresholds (`THRESHOLDS`): the algorithm's from the one
-on, another mechanism's below the other. How they were fixed, and on what subjects the verdict was
-tested, is in docs/explanation/verdict.md.
+fails      the answers are wrong at both sizes
+shortcut   the answers are right, and something contradicts the algorithm
+runs       the answers are right, and everything agrees with the algorithm
+undecided  neither, or something that is needed was not measured
 """
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from algoscope import markup, tasks
-from algoscope.measures.evidence import Evidence, Subject, gather
-from algoscope.measures.examination import examination
+from algoscope.measures.evidence import Evidence, Subject, gather, record
+from algoscope.measures.examination import Examination, examination
+from algoscope.measures.thresholds import CRITERIA, SOLVES, short
 from algoscope.networks import Network
+from algoscope.recording import Recording
 from algoscope.table import Table
 from algoscope.tasks import Task
+<<<<<<< HEAD
 
 RUNS, SHORTCUT, FAILS, UNDECIDED = "runs", "shortcut", "fails", "undecided"
 SOLVES = 0.9
@@ -48,29 +48,37 @@ THRESHOLDS = {
 thrown off by another graph's, though it runs the algorithm (docs/explanation/verdict.md)."""
 PLACES = ("small", "large", "deep", "sparse")
 NEEDED = ("moves_small", "moves_large", "reads_small", "reads_large")
+=======
+from algoscope.verdict import FAILS, RUNS, SHORTCUT, UNDECIDED, Condition, Verdict
+>>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
 
 
 class Judgement(NamedTuple):
-    word: str
-    reference: str
-    """The program of the class whose attention is nearest."""
-    reasons: list[str]
-    """For `runs`, none; else which numbers speak against it, or are missing."""
-    tested: dict[str, float]
+    verdict: Verdict
     evidence: Evidence
+    recordings: dict[str, Recording]
+    """What it was made from: the subject on the small and the large problems."""
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Accuracy and the values of `CRITERIA`, by label; NaN where one does not apply."""
+        evidence = self.evidence
+        accuracy = {f"accuracy {place}": value for place, value in evidence.accuracy.items()}
+        return accuracy | {CRITERIA[key].label: value for key, value in evidence.tested.items()}
 
     def _repr_html_(self) -> str:
-        """For notebooks: the word, its reasons, and the numbers against their thresholds."""
+        """For notebooks: the verdict, and the numbers against their thresholds."""
         rows = [
-            [name, _short(value), *(f"{limit:g}" for limit in THRESHOLDS[name])]
-            for name, value in self.tested.items()
-        ]
-        accuracy = ", ".join(f"{n} {_short(value)}" for n, value in self.evidence.accuracy.items())
-        what = f"{self.word} {self.reference}" if self.word == RUNS else self.word
+            [c.label, short(self.evidence.tested[c.key]), f"{c.runs_from:g}",
+             f"{c.shortcut_below:g}", c.meaning]
+            for c in CRITERIA.values()
+        ]  # fmt: skip
+        accuracy = ", ".join(f"{name} {short(a)}" for name, a in self.evidence.accuracy.items())
+        columns = ["number", "value", "runs from", "shortcut below", "what it is"]
         return (
-            f"<p><strong>{markup.escape(what)}</strong> – accuracy {markup.escape(accuracy)}</p>"
-            + "".join(f"<p>{markup.escape(reason)}</p>" for reason in self.reasons)
-            + markup.table(Table("", ["tested", "value", "runs from", "shortcut below"], rows))
+            self.verdict._repr_html_()
+            + markup.element("p", markup.escape(f"accuracy {accuracy}"))
+            + markup.table(Table("", columns, rows))
         )
 
 
@@ -86,49 +94,45 @@ def judge(subject: Subject, task: Task | str, seed: int = 0) -> Judgement:
         raise ValueError(
             f"network: got one with the features {got}; needed those of {task.name}: {needed}"
         )
-    evidence = gather(subject, examination(task, seed))
-    numbers = tested(evidence)
-    word, reasons = decide(evidence.accuracy, numbers)
-    return Judgement(word, evidence.nearest.reference, reasons, numbers, evidence)
+    return examine(subject, examination(task, seed))
 
 
-def tested(evidence: Evidence) -> dict[str, float]:
-    """The numbers that a verdict looks at, each from 0, against, to 1, for the algorithm; NaN where
-    one does not apply."""
-    none = float("nan")
-    moves = {name: external.moves for name, external in evidence.external.items()}
-    response, flips, exchange = evidence.response, evidence.flips, evidence.interchange
-    return {
-        **{f"moves_{place}": moves.get(place, none) for place in PLACES},
-        **{f"reads_{place}": evidence.reads.get(place, none) for place in PLACES},
-        "effect": response.effect if response else none,
-        "still": response.still if response else none,
-        "flips": flips.followed if flips else none,
-        "interchange": exchange.state if exchange else none,
-    }
+def examine(subject: Subject, exam: Examination) -> Judgement:
+    """The judgement on the problems of an examination."""
+    small, large = record(subject, exam.small), record(subject, exam.large)
+    evidence = gather(subject, exam, small, large)
+    verdict = decide(evidence.accuracy, evidence.tested, evidence.nearest.reference)
+    return Judgement(verdict, evidence, {"small": small, "large": large})
 
 
-def decide(accuracy: dict[str, float], numbers: dict[str, float]) -> tuple[str, list[str]]:
-    """The word and its reasons, from the scores of the answers and the tested numbers."""
-    best = max(accuracy["small"], accuracy["large"])
-    if best < SOLVES:
-        return FAILS, [f"accuracy {best:.3f}, below {SOLVES}"]
-    measured = {name: value for name, value in numbers.items() if not math.isnan(value)}
-    against = [
-        f"{name} {value:.3f}, below {THRESHOLDS[name].shortcut_below:g}"
-        for name, value in measured.items()
-        if value < THRESHOLDS[name].shortcut_below
+def decide(accuracy: Mapping[str, float], tested: Mapping[str, float], reference: str) -> Verdict:
+    """From the scores of the answers and the values of `CRITERIA`, NaN where one does not apply;
+    the reference is named if the subject runs it."""
+    answers = _condition("accuracy", "accuracy", max(accuracy["small"], accuracy["large"]), SOLVES)
+    if not answers.met:
+        return Verdict(FAILS, None, [answers])
+    measured = [(c, tested[c.key]) for c in CRITERIA.values() if not math.isnan(tested[c.key])]
+    conditions = [
+        answers,
+        *(_condition(c.key, c.label, value, c.shortcut_below) for c, value in measured),
     ]
-    if against:
-        return SHORTCUT, against
-    doubts = [f"{name} was not measured" for name in NEEDED if name not in measured]
-    doubts += [
-        f"{name} {value:.3f}, below {THRESHOLDS[name].runs_from:g}"
-        for name, value in measured.items()
-        if value < THRESHOLDS[name].runs_from
+    if not all(condition.met for condition in conditions):
+        return Verdict(SHORTCUT, None, conditions)
+    conditions = [
+        answers,
+        *(
+            Condition(f"{c.label} was not measured", False, c.key)
+            for c in CRITERIA.values()
+            if c.needed and math.isnan(tested[c.key])
+        ),
+        *(_condition(c.key, c.label, value, c.runs_from) for c, value in measured),
     ]
-    return (UNDECIDED, doubts) if doubts else (RUNS, [])
+    if not all(condition.met for condition in conditions):
+        return Verdict(UNDECIDED, None, conditions)
+    return Verdict(RUNS, reference, conditions)
 
 
-def _short(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"
+def _condition(measure: str, label: str, value: float, least: float) -> Condition:
+    met = value >= least
+    text = f"{label} {value:.3f}, {'at least' if met else 'below'} {least:g}"
+    return Condition(text, met, measure)

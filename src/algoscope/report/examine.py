@@ -4,36 +4,73 @@ Networks for whose task the library has an exact program are judged. Others, and
 one size alone, have accuracy, traces and distances from each other.
 """
 
+import dataclasses
+import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from algoscope import measures, networks, programs, tasks
-from algoscope.measures import across, landscape, summary
+from algoscope.measures import Evidence, Judgement, across, landscape
 from algoscope.measures.evidence import record
-from algoscope.measures.examination import LARGE, SMALL, Examination, examination
+from algoscope.measures.examination import LARGE, SMALL, examination
 from algoscope.measures.trace_match import external_faithfulness
 from algoscope.networks import Network
 from algoscope.programs import Role
 from algoscope.programs.compiler import compile_program
 from algoscope.programs.verification import verify
 from algoscope.recording import Recording
-from algoscope.report.findings import Distances, Findings, Hill, Program, Shown
+from algoscope.report.findings import Distances, Findings, Program, Shown, Surroundings, read, write
 from algoscope.runs import Run, RunError
+from algoscope.runs.environment import environment
 from algoscope.tasks import Batch, Kind, Stage
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
+from algoscope.verdict import NOT_JUDGED, Condition, Verdict
 
 _SHOWN = {"plain": 3, "deep": 2, "sparse": 1}
 """Problems to look at, of each part of an examination."""
 _MOST_SHOWN = 8
 """Networks whose recordings are kept to be looked at."""
+_COUNTS = {"small": 32, "large": 16}
 _VERIFIED = 64
-_HILL_PROBLEMS, _HILL_RESOLUTION, _HILL_ITERATIONS = 8, 21, 20
+_LANDSCAPE_PROBLEMS, _RESOLUTION, _ITERATIONS = 8, 21, 20
 
 
-def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None]) -> Findings:
+def findings(
+    run: Run,
+    task: str,
+    *,
+    problem_seed: int = 0,
+    remeasure: bool = False,
+    report: Callable[[str], None] = lambda text: None,
+) -> Findings:
+    """Those in the run folder if they are of these problems, or new ones, which are then kept."""
+    known = None if remeasure else read(run, task)
+    if known is not None and known.problem_seed == problem_seed:
+        return known
+    begun = time.monotonic()
+    measured = _measure(run, task, problem_seed, report)
+    measured = dataclasses.replace(measured, seconds=time.monotonic() - begun)
+    write(run, measured)
+    return measured
+
+
+class _Examiner(NamedTuple):
+    """How the networks of a task are judged, and on which problems."""
+
+    judge: Callable[[Network], Judgement]
+    problems: Batch
+    """The small ones, which recordings named `small` are of."""
+    parts: dict[str, slice]
+    shown: dict[str, int]
+    """So many problems of each part are shown."""
+    references: dict[str, Recording]
+    """What exact programs do on the plain problems."""
+
+
+def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], None]) -> Findings:
     ensemble = run.ensemble(run.seeds_with_weights)
     if not len(ensemble):
         raise RunError(f"{run.path}: got a run without weights, needed some under weights/{task}")
@@ -41,32 +78,40 @@ def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None])
         f"seed {seed}": ensemble.member(index, task) for index, seed in enumerate(ensemble.seeds)
     }
     first = next(iter(members.values()))
-    if _can_be_judged(first, task):
-        subjects = _Judged(task, problem_seed)
-    else:
-        subjects = _Unjudged(task, problem_seed, first)
-    judgements, recordings = {}, {}
+    judged = _can_be_judged(first, task)
+    examiner = (
+        _by_references(task, problem_seed) if judged else _by_answers(task, problem_seed, first)
+    )
+    chosen, titles = _choose(examiner)
+    judgements, plain, shown = {}, {}, {}
+
+    def examine(name: str, network: Network) -> Judgement:
+        judgement = examiner.judge(network)
+        recording = dataclasses.replace(judgement.recordings["small"], logits={})
+        shown[name] = recording.take(chosen)
+        if name in members:
+            plain[name] = recording.take(examiner.parts["plain"])
+        return judgement._replace(recordings={})
+
     for number, (name, network) in enumerate(members.items(), 1):
-        judgements[name] = subjects.judge(network)
-        recordings[name] = record(network, subjects.problems)
-        tell(f"{name} ({number} of {len(members)}): {judgements[name]['verdict'] or 'not judged'}")
-    chosen, titles = subjects.choose()
-    plain = {name: recording.take(subjects.plain) for name, recording in recordings.items()}
-    shown = {name: recordings[name].take(chosen) for name in _some(judgements)}
+        judgements[name] = examine(name, network)
+        report(f"{name} ({number} of {len(members)}): {judgements[name].verdict.word}")
     program = control = None
-    hills: list[Hill] = []
-    if isinstance(subjects, _Judged):
-        program = subjects.program(judgements)
-        compiled = compile_program(programs.get(program.name)).network
-        control = subjects.judge(compiled)
-        tell(f"compiled {program.name}, the control: {control['verdict']}")
-        by_program = record(compiled, subjects.problems).take(chosen)
-        shown = {f"compiled {program.name}": by_program} | shown
-        best = max(judgements, key=lambda name: judgements[name]["accuracy"]["large"])
-        tell(f"the loss around {best} and compiled {program.name}")
-        around = tasks.sample(task, SMALL, _HILL_PROBLEMS, problem_seed)
-        both = {best: members[best], f"compiled {program.name}": compiled}
-        hills = [_hill(name, network, around) for name, network in both.items()]
+    landscapes: list[Surroundings] = []
+    names = _spread(judgements)
+    if judged:
+        program, compiled = _program(task, problem_seed, judgements)
+        name = f"compiled {program.name}"
+        control = examine(name, compiled)
+        report(f"{name}, the control: {control.verdict.word}")
+        names = [name, *names]
+        best = max(judgements, key=lambda name: judgements[name].evidence.accuracy["large"])
+        report(f"the loss around {best} and {name}")
+        batch = tasks.sample(task, SMALL, _LANDSCAPE_PROBLEMS, problem_seed)
+        landscapes = [
+            _surroundings(best, members[best], batch),
+            _surroundings(name, compiled, batch),
+        ]
     return Findings(
         task,
         problem_seed,
@@ -74,10 +119,10 @@ def examine(run: Run, task: str, problem_seed: int, tell: Callable[[str], None])
         judgements,
         control,
         program,
-        _distances(plain, subjects.references),
-        hills,
-        Shown(titles, subjects.problems.take(chosen), shown),
-        {},
+        _distances(plain, examiner.references),
+        landscapes,
+        Shown(titles, examiner.problems.take(chosen), {name: shown[name] for name in names}),
+        environment(),
         0.0,
     )
 
@@ -90,111 +135,100 @@ def _can_be_judged(network: Network, task: str) -> bool:
     )
 
 
-class _Judged:
-    """Networks that are examined and judged."""
-
-    def __init__(self, task: str, problem_seed: int):
-        self.task, self.problem_seed = task, problem_seed
-        self.exam: Examination = examination(task, problem_seed)
-        self.problems: Batch = self.exam.small
-        self.plain = self.exam.parts["plain"]
-
-    @property
-    def references(self) -> dict[str, Recording]:
-        return {r.name: r.recording.take(self.plain) for r in self.exam.references}
-
-    def judge(self, network: Network) -> dict[str, Any]:
-        return summary.as_json(measures.judge(network, self.task, self.problem_seed))
-
-    def choose(self) -> tuple[np.ndarray, list[str]]:
-        chosen, titles = [], []
-        for name, count in _SHOWN.items():
-            if name in self.exam.parts:
-                where = self.exam.parts[name]
-                longest = _longest(self.problems.lengths[where], count)
-                chosen += [where.start + sample for sample in longest]
-                kind = "" if name == "plain" else f", {name}"
-                titles += [f"problem {sample}{kind}" for sample in longest]
-        return np.array(chosen), titles
-
-    def program(self, judgements: dict[str, dict[str, Any]]) -> Program:
-        """The reference that is nearest to the most networks."""
-        nearest = Counter(judgement["reference"] for judgement in judgements.values())
-        program = programs.get(nearest.most_common(1)[0][0])
-        network, certificate = compile_program(program)
-        batch = tasks.sample(self.task, SMALL, _VERIFIED, self.problem_seed)
-        return Program(
-            program.name,
-            program.text,
-            network.config.width,
-            sum(array.size for array in networks.arrays(network).values()),
-            certificate._asdict(),
-            verify(program, batch).as_json(),
-        )
+def _by_references(task: str, problem_seed: int) -> _Examiner:
+    exam = examination(task, problem_seed)
+    return _Examiner(
+        lambda network: measures.judge(network, task, problem_seed),
+        exam.small,
+        exam.parts,
+        _SHOWN,
+        {r.name: r.recording.take(exam.parts["plain"]) for r in exam.references},
+    )
 
 
-class _Unjudged:
-    """Networks that there is no verdict for."""
+def _by_answers(task: str, problem_seed: int, network: Network) -> _Examiner:
+    """For networks that there is no verdict for: accuracy and traces alone."""
+    only_size = network.config.attention_bias
+    sizes = {"small": only_size or SMALL, "large": only_size or LARGE}
+    batches = {
+        place: _as_read_by(network, tasks.sample(task, size, _COUNTS[place], problem_seed))
+        for place, size in sizes.items()
+    }
+    reason = (
+        f"the network works for {only_size} nodes alone, and an examination has two sizes"
+        if only_size
+        else f"the library has no exact program for {task} as these networks read it"
+    )
 
-    references: dict[str, Recording] = {}  # noqa: RUF012
-
-    def __init__(self, task: str, problem_seed: int, network: Network):
-        own_size = network.config.attention_bias
-        sizes = {"small": own_size or SMALL, "large": own_size or LARGE}
-        counts = {"small": 32, "large": 16}
-        self.sets = {
-            name: _as_read_by(network, tasks.sample(task, size, counts[name], problem_seed))
-            for name, size in sizes.items()
-        }
-        self.problems = self.sets["small"]
-        self.plain = slice(0, len(self.problems))
-        self.reason = (
-            f"the network works for {own_size} nodes alone, and an examination has two sizes"
-            if own_size
-            else f"the library has no exact program for {task} as these networks read it"
-        )
-
-    def judge(self, network: Network) -> dict[str, Any]:
-        recordings = {name: record(network, batch) for name, batch in self.sets.items()}
-        return summary.unjudged(
-            self.reason,
-            {name: networks.score(r, self.sets[name])["score"] for name, r in recordings.items()},
+    def judge(network: Network) -> Judgement:
+        recordings = {place: record(network, batch) for place, batch in batches.items()}
+        evidence = Evidence(
+            {place: networks.score(r, batches[place])["score"] for place, r in recordings.items()},
             {
-                name: external_faithfulness(r, self.sets[name])
-                for name, r in recordings.items()
+                place: external_faithfulness(r, batches[place])
+                for place, r in recordings.items()
                 if r.hints
             },
         )
+        return Judgement(
+            Verdict(NOT_JUDGED, None, [Condition(reason, False)]), evidence, recordings
+        )
 
-    def choose(self) -> tuple[np.ndarray, list[str]]:
-        longest = _longest(self.problems.lengths, sum(_SHOWN.values()))
-        return np.array(longest), [f"problem {sample}" for sample in longest]
+    problems = batches["small"]
+    shown = {"plain": sum(_SHOWN.values())}
+    return _Examiner(judge, problems, {"plain": slice(0, len(problems))}, shown, {})
 
 
 def _as_read_by(network: Network, batch: Batch) -> Batch:
     """The batch in the form in which the network was trained on such ones."""
-    own = {f.name: f for f in network.features}
-    if "pred" in own and own["pred"].stage is Stage.INPUT:
+    read_features = {f.name: f for f in network.features}
+    if "pred" in read_features and read_features["pred"].stage is Stage.INPUT:
         batch = with_predecessors_as_inputs(batch)
-    pointers = [f for f in batch.features if f.kind is Kind.PERMUTATION and f.name in own]
-    if any(own[f.name].kind is Kind.POINTER for f in pointers):
+    pointers = [f for f in batch.features if f.kind is Kind.PERMUTATION and f.name in read_features]
+    if any(read_features[f.name].kind is Kind.POINTER for f in pointers):
         batch = with_permutations_as_pointers(batch)
     return batch
 
 
-def _longest(lengths: np.ndarray, count: int) -> list[int]:
-    """The samples with the longest traces, in their order."""
-    return sorted(np.argsort(-lengths, kind="stable")[:count].tolist())
+def _choose(examiner: _Examiner) -> tuple[np.ndarray, list[str]]:
+    """The problems with the longest traces of each part, in their order, and their titles."""
+    chosen, titles = [], []
+    for name, count in examiner.shown.items():
+        if name in examiner.parts:
+            samples = examiner.parts[name]
+            lengths = examiner.problems.lengths[samples]
+            longest = sorted(np.argsort(-lengths, kind="stable")[:count].tolist())
+            chosen += [samples.start + sample for sample in longest]
+            kind = "" if name == "plain" else f", {name}"
+            titles += [f"problem {sample}{kind}" for sample in longest]
+    return np.array(chosen), titles
 
 
-def _some(judgements: dict[str, dict[str, Any]]) -> list[str]:
+def _spread(judgements: dict[str, Judgement]) -> list[str]:
     """All networks, or some that are spread evenly over what they score; in their order."""
     names = list(judgements)
     if len(names) <= _MOST_SHOWN:
         return names
-    ranked = sorted(names, key=lambda name: judgements[name]["accuracy"]["large"])
+    ranked = sorted(names, key=lambda name: judgements[name].evidence.accuracy["large"])
     picked = {ranked[i] for i in np.linspace(0, len(names) - 1, _MOST_SHOWN).round().astype(int)}
     return [name for name in names if name in picked]
+
+
+def _program(
+    task: str, problem_seed: int, judgements: dict[str, Judgement]
+) -> tuple[Program, Network]:
+    """The reference that is nearest to the most networks, and its compiled network."""
+    nearest = Counter(judgement.evidence.nearest.reference for judgement in judgements.values())
+    program = programs.get(nearest.most_common(1)[0][0])
+    network = compile_program(program).network
+    about = Program(
+        program.name,
+        program.text,
+        network.config.width,
+        sum(array.size for array in networks.arrays(network).values()),
+        verify(program, tasks.sample(task, SMALL, _VERIFIED, problem_seed)),
+    )
+    return about, network
 
 
 def _distances(
@@ -207,7 +241,9 @@ def _distances(
     return Distances(list(everybody), len(references), between)
 
 
-def _hill(name: str, network: Network, batch: Batch) -> Hill:
-    around = landscape.landscape(network, batch, landscape.WIDE, _HILL_RESOLUTION)
-    sharp = landscape.sharpness(network, batch, _HILL_ITERATIONS)
-    return Hill(name, around.offsets, around.losses, sharp.largest_eigenvalue, sharp.residual)
+def _surroundings(name: str, network: Network, batch: Batch) -> Surroundings:
+    return Surroundings(
+        name,
+        landscape.landscape(network, batch, landscape.WIDE, _RESOLUTION),
+        landscape.sharpness(network, batch, _ITERATIONS),
+    )

@@ -19,7 +19,7 @@ from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 LEVELS = 255
 
 
-def data(shown: Shown, words: Mapping[str, str | None]) -> dict[str, Any]:
+def data(shown: Shown, words: Mapping[str, str]) -> dict[str, Any]:
     """For the page; `words` are the verdicts of those that are no compiled program."""
     batch = shown.batch
     said_by_all = set.intersection(*(set(r.hints) for r in shown.recordings.values()))
@@ -85,10 +85,10 @@ def _run(
     octets = np.rint(np.clip(attention, 0, 1) * LEVELS).astype(np.uint8).tobytes()
     said, wrong = {}, {}
     for feature in features:
-        own = np.asarray(recording.hints[feature.name])[sample, :steps]
+        predicted = np.asarray(recording.hints[feature.name])[sample, :steps]
         truth = np.asarray(batch.hints[feature.name])[sample, 1 : steps + 1]
-        said[feature.name] = _values(feature, own)
-        wrong[feature.name] = _wrong(feature, own, truth)
+        said[feature.name] = _values(feature, predicted)
+        wrong[feature.name] = _wrong(feature, predicted, truth)
     return {"attention": base64.b64encode(octets).decode(), "said": said, "wrong": wrong}
 
 
@@ -107,11 +107,11 @@ def _values(feature: Feature, values: np.ndarray) -> list:
     return np.rint(values).astype(int).tolist()
 
 
-def _wrong(feature: Feature, own: np.ndarray, truth: np.ndarray) -> list:
+def _wrong(feature: Feature, predicted: np.ndarray, truth: np.ndarray) -> list:
     """1 where what was said is off by more than the margin, in the form of `_values`."""
     if feature.kind in MARGINS:
-        apart = np.abs(own.astype(float) - truth) > MARGINS[feature.kind]
+        apart = np.abs(predicted.astype(float) - truth) > MARGINS[feature.kind]
         apart = apart[:, None] if apart.ndim == 1 else apart
     else:
-        apart = np.array(_values(feature, own)) != np.array(_values(feature, truth))
+        apart = np.array(_values(feature, predicted)) != np.array(_values(feature, truth))
     return apart.astype(int).tolist()

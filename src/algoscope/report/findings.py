@@ -1,7 +1,7 @@
-"""Findings: what was found out about the networks of a run for one of its tasks.
+"""Findings: what was measured of the networks of a run for one of its tasks.
 
 Measuring takes minutes and drawing seconds, so findings are kept in the run folder, and pages are
-made from them alone:
+made from them alone; no network is run to draw one:
 
     findings/TASK.json           judgements, program, distances, landscapes
     findings/TASK.safetensors    the problems that are shown, and what everybody did on them
@@ -10,20 +10,30 @@ made from them alone:
 import dataclasses
 import hashlib
 import json
-import time
-from collections.abc import Callable, Mapping
+import pathlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from algoscope import tasks
 from algoscope.files import explained, read_arrays, write_arrays, write_bytes
+from algoscope.measures import Judgement
+from algoscope.measures.landscape import Landscape, Sharpness
+from algoscope.programs.verification import Verification
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
+<<<<<<< HEAD
 from algoscope.runs.environment import environment
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage, Task
+=======
+from algoscope.serialise import from_json, to_json
+from algoscope.tasks import Batch, Task
+>>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
 
-FORMAT = 1
+FORMAT = 2
+_BY_NAME = {Task: tasks.get}
+_WITHOUT_ARRAYS = ("judgements", "control")
+"""Fields that can be read from the JSON alone."""
 
 
 class Program(NamedTuple):
@@ -33,9 +43,7 @@ class Program(NamedTuple):
     text: str
     width: int
     parameters: int
-    certificate: dict[str, Any]
-    verification: dict[str, Any]
-    """As `algoscope verify --json` gives it."""
+    verification: Verification
 
 
 class Distances(NamedTuple):
@@ -46,18 +54,16 @@ class Distances(NamedTuple):
     """Between the attention of any two: [name, name]"""
 
 
-class Hill(NamedTuple):
+class Surroundings(NamedTuple):
     """The loss around one network."""
 
     name: str
-    offsets: np.ndarray
-    losses: np.ndarray
-    largest_eigenvalue: float
-    residual: float
+    landscape: Landscape
+    sharpness: Sharpness
 
 
 class Shown(NamedTuple):
-    """Problems to look at, and what everybody did on them."""
+    """Problems to look at, and what everybody did on them when judged."""
 
     titles: list[str]
     batch: Batch
@@ -70,16 +76,15 @@ class Findings:
     task: str
     problem_seed: int
     seeds: tuple[int, ...]
-    judgements: dict[str, dict[str, Any]]
-    """By name of the network, `seed 0` and so on, as `algoscope judge --json` gives them; the
-    verdict is None where there was nothing to judge by."""
-    control: dict[str, Any] | None
+    judgements: dict[str, Judgement]
+    """By name of the network, `seed 0` and so on; the recordings are in `shown`."""
+    control: Judgement | None
     """The same of the compiled program."""
     program: Program | None
     """None where the library has no exact program for the task."""
     distances: Distances | None
     """None for a single network without reference."""
-    hills: list[Hill]
+    landscapes: list[Surroundings]
     """Around the best network and the compiled program; empty where there is none."""
     shown: Shown
     environment: dict[str, Any]
@@ -87,10 +92,18 @@ class Findings:
     """How long the measuring took."""
 
     @property
-    def words(self) -> dict[str, str | None]:
-        return {name: judgement["verdict"] for name, judgement in self.judgements.items()}
+    def words(self) -> dict[str, str]:
+        return {name: judgement.verdict.word for name, judgement in self.judgements.items()}
+
+    @property
+    def subjects(self) -> dict[str, Judgement]:
+        """All that were judged, the compiled program last."""
+        if self.program is None or self.control is None:
+            return self.judgements
+        return self.judgements | {f"compiled {self.program.name}": self.control}
 
 
+<<<<<<< HEAD
 def findings(
     run: Run,
     task: Task | str,
@@ -115,19 +128,21 @@ def findings(
 
 
 def kept(run: Run, task: str) -> Findings | None:
+=======
+def read(run: Run, task: str) -> Findings | None:
+>>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
     """What is in the run folder; None if there is nothing, or something of another format."""
-    path = run.path / "findings" / f"{task}.json"
-    if not path.is_file():
-        return None
+    path = _path(run, task)
     try:
-        facts = json.loads(path.read_text())
-        if facts["format"] != FORMAT:
+        content = _read_json(path)
+        if content is None:
             return None
-        arrays_path = path.with_suffix(".safetensors")
-        arrays = read_arrays(arrays_path)
-        if hashlib.sha256(arrays_path.read_bytes()).hexdigest() != facts["arrays"]:
+        digest = content.pop("arrays")
+        octets = path.with_suffix(".safetensors").read_bytes()
+        arrays = read_arrays(path.with_suffix(".safetensors"))
+        if hashlib.sha256(octets).hexdigest() != digest:
             return None
-        return _from_parts(facts, arrays)
+        return from_json(Findings, content, arrays, _BY_NAME, "findings")
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise RunError(
             f"{path}: cannot be read ({error!r}); delete {path.parent} or give "
@@ -135,98 +150,35 @@ def kept(run: Run, task: str) -> Findings | None:
         ) from None
 
 
-def _keep(run: Run, found: Findings) -> None:
-    folder = run.path / "findings"
-    with explained(folder):
-        folder.mkdir(exist_ok=True)
-    facts, arrays = _to_parts(found)
-    path = folder / f"{found.task}.json"
+def read_judgements(run: Run, task: str) -> dict[str, Judgement]:
+    """The judgements in the run folder; empty if there are none."""
+    content = _read_json(_path(run, task))
+    return from_json(dict[str, Judgement], content["judgements"]) if content else {}
+
+
+def write(run: Run, findings: Findings) -> None:
+    path = _path(run, findings.task)
+    with explained(path.parent):
+        path.parent.mkdir(exist_ok=True)
+    arrays: dict[str, np.ndarray] = {}
+    content: dict[str, Any] = {"format": FORMAT}
+    for field in dataclasses.fields(findings):
+        value = getattr(findings, field.name)
+        separate = None if field.name in _WITHOUT_ARRAYS else arrays
+        content[field.name] = to_json(value, separate, _BY_NAME, field.name)
     write_arrays(path.with_suffix(".safetensors"), arrays)
     octets = path.with_suffix(".safetensors").read_bytes()
-    facts["arrays"] = hashlib.sha256(octets).hexdigest()
-    write_bytes(path, json.dumps(facts, indent=1).encode())
+    content["arrays"] = hashlib.sha256(octets).hexdigest()
+    write_bytes(path, json.dumps(content, indent=1).encode())
 
 
-def _to_parts(found: Findings) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    batch, recordings = found.shown.batch, found.shown.recordings
-    arrays = {"lengths": np.asarray(batch.lengths)}
-    for stage in ("inputs", "hints", "outputs"):
-        arrays |= {f"{stage}.{name}": a for name, a in getattr(batch, stage).items()}
-    for number, recording in enumerate(recordings.values()):
-        arrays[f"{number}.attention"] = np.asarray(recording.attention)
-        arrays[f"{number}.hidden"] = np.asarray(recording.hidden, np.float32)
-        for stage in ("hints", "outputs"):
-            predicted: Mapping[str, Any] = getattr(recording, stage)
-            arrays |= {f"{number}.{stage}.{name}": np.asarray(a) for name, a in predicted.items()}
-    if found.distances is not None:
-        arrays["distances"] = found.distances.total_variation
-    for number, hill in enumerate(found.hills):
-        arrays |= {f"hill.{number}.offsets": hill.offsets, f"hill.{number}.losses": hill.losses}
-    facts = {
-        "format": FORMAT,
-        "task": found.task,
-        "problem_seed": found.problem_seed,
-        "seeds": found.seeds,
-        "judgements": found.judgements,
-        "control": found.control,
-        "program": found.program and found.program._asdict(),
-        "distances": found.distances
-        and {"names": found.distances.names, "references": found.distances.references},
-        "hills": [
-            {"name": h.name, "largest_eigenvalue": h.largest_eigenvalue, "residual": h.residual}
-            for h in found.hills
-        ],
-        "features": [dataclasses.asdict(feature) for feature in batch.features],
-        "titles": found.shown.titles,
-        "shown": list(recordings),
-        "environment": found.environment,
-        "seconds": found.seconds,
-    }
-    return facts, arrays
+def _path(run: Run, task: str) -> pathlib.Path:
+    return run.path / "findings" / f"{task}.json"
 
 
-def _feature(given: dict[str, Any]) -> Feature:
-    enumerated = {"stage": Stage, "location": Location, "kind": Kind}
-    return Feature(**given | {name: kind(given[name]) for name, kind in enumerated.items()})
-
-
-def _from_parts(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Findings:
-    def starting(start: str) -> dict[str, np.ndarray]:
-        return {n.removeprefix(start): a for n, a in arrays.items() if n.startswith(start)}
-
-    task = tasks.get(facts["task"])
-    inputs, hints, outputs = (starting(f"{stage}.") for stage in ("inputs", "hints", "outputs"))
-    features = tuple(_feature(of) for of in facts["features"])
-    batch = Batch(task, inputs, hints, outputs, arrays["lengths"], features)
-    recordings = {
-        name: Recording(
-            arrays[f"{number}.attention"],
-            arrays[f"{number}.hidden"],
-            dict(starting(f"{number}.hints.")),
-            dict(starting(f"{number}.outputs.")),
-            arrays["lengths"],
-            {},
-        )
-        for number, name in enumerate(facts["shown"])
-    }
-    distances = facts["distances"]
-    return Findings(
-        facts["task"],
-        facts["problem_seed"],
-        tuple(facts["seeds"]),
-        facts["judgements"],
-        facts["control"],
-        facts["program"] and Program(**facts["program"]),
-        distances and Distances(**distances, total_variation=arrays["distances"]),
-        [
-            Hill(
-                **hill,
-                offsets=arrays[f"hill.{number}.offsets"],
-                losses=arrays[f"hill.{number}.losses"],
-            )
-            for number, hill in enumerate(facts["hills"])
-        ],
-        Shown(facts["titles"], batch, recordings),
-        facts["environment"],
-        facts["seconds"],
-    )
+def _read_json(path: pathlib.Path) -> dict[str, Any] | None:
+    """None if there is nothing, or something of another format."""
+    if not path.is_file():
+        return None
+    content = json.loads(path.read_text())
+    return content if content.pop("format") == FORMAT else None

@@ -38,18 +38,18 @@ def _least_stress(distances: np.ndarray) -> np.ndarray:
     nodes = len(distances)
     centred = np.eye(nodes) - 1 / nodes
     values, vectors = np.linalg.eigh(-0.5 * centred @ distances**2 @ centred)
-    found = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 1e-9))
-    found = found + 1e-3 * np.random.default_rng(0).standard_normal(found.shape)
+    positions = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 1e-9))
+    positions = positions + 1e-3 * np.random.default_rng(0).standard_normal(positions.shape)
     weights = np.divide(1.0, distances**2, out=np.zeros_like(distances), where=distances > 0)
     laplacian = np.diag(weights.sum(1)) - weights
     inverse = np.linalg.pinv(laplacian)
     for _ in range(_ROUNDS):
-        lengths = np.linalg.norm(found[:, None] - found[None], axis=-1)
+        lengths = np.linalg.norm(positions[:, None] - positions[None], axis=-1)
         pulls = weights * distances / np.maximum(lengths, 1e-9)
-        found = inverse @ ((np.diag(pulls.sum(1)) - pulls) @ found)
-    return found
+        positions = inverse @ ((np.diag(pulls.sum(1)) - pulls) @ positions)
+    return positions
 
 
-def _fitted(found: np.ndarray) -> np.ndarray:
-    low, high = found.min(0), found.max(0)
-    return (found - (low + high) / 2) / max((high - low).max(), 1e-9) + 0.5
+def _fitted(positions: np.ndarray) -> np.ndarray:
+    low, high = positions.min(0), positions.max(0)
+    return (positions - (low + high) / 2) / max((high - low).max(), 1e-9) + 0.5

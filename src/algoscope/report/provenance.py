@@ -16,9 +16,9 @@ from algoscope.table import Table
 from algoscope.tasks import Recipe
 
 
-def section(run: Run, found: Findings) -> str:
+def section(run: Run, findings: Findings) -> str:
     """HTML."""
-    place, then = run.description["environment"], found.environment
+    place, then = run.description["environment"], findings.environment
     versions = {name: version for name, version in place["packages"].items() if version}
     return "".join(
         [
@@ -27,18 +27,18 @@ def section(run: Run, found: Findings) -> str:
                     "run": run.name,
                     "created": run.created,
                     "training took": f"{run.seconds:.0f} s for all seeds",
-                    "examination took": f"{found.seconds:.0f} s",
+                    "examination took": f"{findings.seconds:.0f} s",
                     "device": f"{place['device']} ({place['platform']}, {place['devices']})",
                     "system": f"{place['system']}, Python {place['python']}",
                     "Algoscope": f"{place['algoscope']}, commit {place['commit']}",
                     "examined by": _if_other(then, place),
                     "versions": ", ".join(f"{name} {v}" for name, v in versions.items()),
-                    "seeds": f"{_span(found.seeds)} of networks, {found.problem_seed} of the "
+                    "seeds": f"{_span(findings.seeds)} of networks, {findings.problem_seed} of the "
                     "examination's problems",
                     "notes": "; ".join(run.notes),
                 }
             ),
-            element("pre", escape("\n".join(commands(run, found))), tabindex="0"),
+            element("pre", escape("\n".join(commands(run, findings))), tabindex="0"),
             element(
                 "details",
                 element("summary", "The whole configuration"),
@@ -54,10 +54,10 @@ def section(run: Run, found: Findings) -> str:
     )
 
 
-def commands(run: Run, found: Findings) -> list[str]:
+def commands(run: Run, findings: Findings) -> list[str]:
     """What to type to have the same again."""
     path = shlex.quote(str(run.path))
-    judged = [f"algoscope judge {path}"] if found.program else []
+    judged = [f"algoscope judge {path}"] if findings.program else []
     return [training_command(run), *judged, f"algoscope report {path}"]
 
 

@@ -7,8 +7,10 @@ written: they are shown in a sandbox, without access to anything here.
 """
 
 import json
+import math
 import pathlib
-from typing import Any, NamedTuple
+from collections import Counter
+from typing import NamedTuple
 from urllib.parse import quote
 
 from starlette.applications import Starlette
@@ -21,8 +23,8 @@ from starlette.routing import Route
 from algoscope import runs
 from algoscope.markup import element, escape
 from algoscope.report import html, verdicts
+from algoscope.report.findings import read_judgements
 from algoscope.report.html import Section
-from algoscope.report.wording import LABELS
 from algoscope.runs import Run, RunError
 from algoscope.runs.comparison import differences
 from algoscope.table import Table
@@ -30,22 +32,38 @@ from algoscope.table import Table
 HOST = "127.0.0.1"
 _REPORT = "report.html"
 _SANDBOX = "sandbox allow-scripts"
+_COLUMNS = (
+    "compare", "run", "tasks", "seeds", "steps", "test score", "verdicts", "created", "page",
+)  # fmt: skip
+_NUMBERS = ("seeds", "steps", "test score")
+
+
+class Summary(NamedTuple):
+    """What the list and a comparison say of a run."""
+
+    run: Run
+    steps: str
+    test: str
+    """The mean test score."""
+    verdicts: dict[str, int]
+    """How many networks have which word."""
+    means: dict[str, str]
+    """Over networks, of what was measured."""
 
 
 class Entry(NamedTuple):
     """A folder that should be a run."""
 
     name: str
-    run: Run | None
+    summary: Summary | None
     fault: str
     """Why it cannot be read; empty if it can."""
-    summary: dict[str, Any]
 
     @property
     def report(self) -> pathlib.Path | None:
-        if self.run is None:
+        if self.summary is None:
             return None
-        path = self.run.path / _REPORT
+        path = self.summary.run.path / _REPORT
         return path if path.is_file() and not path.is_symlink() else None
 
 
@@ -58,9 +76,10 @@ def app(root: pathlib.Path) -> Starlette:
 
     async def compare(request: Request) -> Response:
         chosen = [places.find(request.query_params.get(side, "")) for side in ("a", "b")]
-        if any(entry is None or entry.run is None for entry in chosen):
+        summaries = [e.summary for e in chosen if e is not None and e.summary is not None]
+        if len(summaries) < len(chosen):
             return _refused("compare: needed two runs of the list, as a and b")
-        return _page("Comparison", _comparison([e for e in chosen if e is not None]))
+        return _page("Comparison", _comparison(summaries))
 
     async def report(request: Request) -> Response:
         entry = places.find(request.path_params["name"])
@@ -90,54 +109,41 @@ class _Places:
         if (self.root / "run.json").is_file():
             return [_entry(self.root)]
         inside = sorted(path for path in self.root.iterdir() if not path.name.startswith("."))
-        return [_entry(path) for path in inside if path.is_dir() and self._is_own(path)]
+        return [_entry(path) for path in inside if path.is_dir() and self._lies_here(path)]
 
     def find(self, name: str) -> Entry | None:
         return next((entry for entry in self.entries() if entry.name == name), None)
 
-    def _is_own(self, path: pathlib.Path) -> bool:
+    def _lies_here(self, path: pathlib.Path) -> bool:
         """Whether it lies here, and is no link to elsewhere."""
         return path.resolve().parent == self.root
 
 
 def _entry(path: pathlib.Path) -> Entry:
     try:
-        run = runs.open(path)
-        return Entry(path.name, run, "", _summary(run))
+        return Entry(path.name, _summary(runs.open(path)), "")
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        return Entry(path.name, None, str(error) or repr(error), {})
+        return Entry(path.name, None, str(error) or repr(error))
 
 
-def _summary(run: Run) -> dict[str, Any]:
+def _summary(run: Run) -> Summary:
     scores = run.results.get("test", {}) if run.finished else {}
-    means = [sum(of["score"]) / len(of["score"]) for of in scores.values() if of.get("score")]
-    return {
-        "tasks": " ".join(run.tasks),
-        "seeds": len(run.seeds),
-        "steps": f"{run.step:,} of {run.config['steps']:,}",
-        "test": f"{sum(means) / len(means):.4f}" if means else "–",
-        **_found(run),
-        "created": str(run.description.get("created", "")),
-    }
-
-
-def _found(run: Run) -> dict[str, dict[str, Any]]:
-    """Of the findings in the folder: how many networks have which verdict, and the means over
-    networks of what was measured."""
-    counted: dict[str, int] = {}
+    means = [sum(s["score"]) / len(s["score"]) for s in scores.values() if s.get("score")]
+    words: Counter[str] = Counter()
     values: dict[str, list[float]] = {}
     for task in run.tasks:
-        path = run.path / "findings" / f"{task}.json"
-        judgements = json.loads(path.read_text())["judgements"] if path.is_file() else {}
-        for judgement in judgements.values():
-            word = judgement["verdict"] or "not judged"
-            counted[word] = counted.get(word, 0) + 1
-            accuracy = {f"accuracy, {n}": v for n, v in judgement.get("accuracy", {}).items()}
-            for name, value in (accuracy | judgement.get("tested", {})).items():
-                if value is not None:
-                    values.setdefault(f"{task}: {LABELS.get(name, name)}", []).append(value)
-    means = {name: f"{sum(of) / len(of):.3f}" for name, of in values.items()}
-    return {"verdicts": counted, "means": means}
+        for judgement in read_judgements(run, task).values():
+            words[judgement.verdict.word] += 1
+            for label, value in judgement.numbers.items():
+                if not math.isnan(value):
+                    values.setdefault(f"{task}: {label}", []).append(value)
+    return Summary(
+        run,
+        f"{run.step:,} of {run.config['steps']:,}",
+        f"{sum(means) / len(means):.4f}" if means else "–",
+        words,
+        {label: f"{sum(numbers) / len(numbers):.3f}" for label, numbers in values.items()},
+    )
 
 
 def _page(title: str, body: str) -> HTMLResponse:
@@ -159,28 +165,11 @@ def _headers() -> dict[str, str]:
 
 
 def _list(root: pathlib.Path, entries: list[Entry]) -> str:
-    columns = [
-        "compare",
-        "run",
-        "tasks",
-        "seeds",
-        "steps",
-        "test score",
-        "verdicts",
-        "created",
-        "page",
+    heads = [
+        element("th", name, scope="col", class_="number" if name in _NUMBERS else None)
+        for name in _COLUMNS
     ]
-    right = ("seeds", "steps", "test score")
-    head = element(
-        "tr",
-        *(
-            element("th", name, scope="col", class_="number" if name in right else None)
-            for name in columns
-        ),
-    )
-    table = element(
-        "table", element("thead", head), element("tbody", *map(_row, entries)), class_="sortable"
-    )
+    content = element("thead", element("tr", *heads)) + element("tbody", *map(_row, entries))
     return (
         f"<h1>{len(entries)} run{'' if len(entries) == 1 else 's'}</h1>"
         f'<p class="muted">in <code>{escape(root)}</code></p>'
@@ -188,19 +177,18 @@ def _list(root: pathlib.Path, entries: list[Entry]) -> str:
         '<div class="filters"><input type="search" data-filters="runs-table" '
         'placeholder="Filter by name, task, verdict" aria-label="filter">'
         '<button type="submit">Compare a with b</button></div>'
-        f"{html.scrolled(table, 'runs')}</form>"
+        f"{html.scrolled(element('table', content, class_='sortable'), 'runs')}</form>"
     )
 
 
 def _row(entry: Entry) -> str:
-    if entry.run is None:
+    if entry.summary is None:
         cells = [element("td"), element("td", escape(entry.name))]
         fault = f"unreadable: {escape(entry.fault)}"
         return element("tr", *cells, element("td", fault, colspan="7"), class_="unreadable")
-    of = entry.summary
+    summary = entry.summary
     words = " ".join(
-        f"{count}&nbsp;×&nbsp;{verdicts.word(word if word in verdicts.SIGNS else None)}"
-        for word, count in of["verdicts"].items()
+        f"{count}&nbsp;×&nbsp;{verdicts.word(word)}" for word, count in summary.verdicts.items()
     )
     choice = "".join(
         f'<label><input type="radio" name="{side}" value="{escape(entry.name)}"> {side}</label> '
@@ -211,34 +199,42 @@ def _row(entry: Entry) -> str:
         if entry.report
         else '<span class="muted">no report yet</span>'
     )
+    cells = {
+        "compare": choice,
+        "run": escape(entry.name),
+        "tasks": escape(" ".join(summary.run.tasks)),
+        "seeds": str(len(summary.run.seeds)),
+        "steps": escape(summary.steps),
+        "test score": escape(summary.test),
+        "verdicts": words or '<span class="muted">not examined</span>',
+        "created": escape(summary.run.created),
+        "page": link,
+    }
     return element(
         "tr",
-        element("td", choice),
-        element("td", escape(entry.name)),
-        element("td", escape(of["tasks"])),
-        element("td", str(of["seeds"]), class_="number"),
-        element("td", escape(of["steps"]), class_="number"),
-        element("td", escape(of["test"]), class_="number"),
-        element("td", words or '<span class="muted">not examined</span>'),
-        element("td", escape(of["created"])),
-        element("td", link),
+        *(
+            element("td", cells[name], class_="number" if name in _NUMBERS else None)
+            for name in _COLUMNS
+        ),
     )
 
 
-def _comparison(entries: list[Entry]) -> str:
-    values = differences([_described(entry) for entry in entries])
-    rows = [[name, *(value or "–" for value in row)] for name, row in values.items()]
+def _comparison(summaries: list[Summary]) -> str:
+    names = [summary.run.name for summary in summaries]
+    values = differences([_described(summary) for summary in summaries])
+    rows = [[label, *(value or "–" for value in row)] for label, row in values.items()]
     title = f"{len(rows)} differences" if rows else "No difference"
-    return (
-        f"<h1>{escape(entries[0].name)} and {escape(entries[1].name)}</h1>"
-        '<p><a href="/">All runs</a></p>'
-        + html.table(Table(title, ["", *(entry.name for entry in entries)], rows))
+    return f'<h1>{escape(" and ".join(names))}</h1><p><a href="/">All runs</a></p>' + html.table(
+        Table(title, ["", *names], rows)
     )
 
 
-def _described(entry: Entry) -> dict[str, str]:
-    """Configuration, outcome and verdicts, by name."""
-    run, of = entry.run, entry.summary
-    words = {f"networks: {word}": str(count) for word, count in of["verdicts"].items()}
-    config = {name: json.dumps(value) for name, value in run.options.items()} if run else {}
-    return {"test score": of["test"], "steps": of["steps"], **words, **of["means"], **config}
+def _described(summary: Summary) -> dict[str, str]:
+    """Configuration, outcome and verdicts, by label."""
+    return {
+        "test score": summary.test,
+        "steps": summary.steps,
+        **{f"networks: {word}": str(count) for word, count in summary.verdicts.items()},
+        **summary.means,
+        **{name: json.dumps(value) for name, value in summary.run.options.items()},
+    }

@@ -1,209 +1,183 @@
 """The verdict in words and tables: what a reader should know after ten seconds."""
 
+import math
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from algoscope.markup import element, escape
-from algoscope.measures.verdict import FAILS, RUNS, SHORTCUT, THRESHOLDS, UNDECIDED
-from algoscope.report.html import scrolled
-from algoscope.report.wording import LABELS, PLACES
+from algoscope.measures import Judgement
+from algoscope.measures.thresholds import AGAINST, CRITERIA, PLACES, short
+from algoscope.report import html
+from algoscope.table import Table
+from algoscope.verdict import FAILS, NOT_JUDGED, RUNS, SHORTCUT, UNDECIDED
 
-Judgements = Mapping[str, dict[str, Any]]
+Judgements = Mapping[str, Judgement]
 
-SIGNS = {RUNS: "✓", SHORTCUT: "⤳", FAILS: "✗", UNDECIDED: "?", None: "–"}
-_ONE = {
-    RUNS: "runs {task}",
-    SHORTCUT: "takes a shortcut",
-    FAILS: "fails",
-    UNDECIDED: "remains undecided",
-    None: "is not judged",
+
+class _Word(NamedTuple):
+    sign: str
+    one: str
+    """What a network of this verdict does."""
+    many: str
+    """What several do."""
+    meaning: str = ""
+
+
+_WORDS = {
+    RUNS: _Word(
+        "✓",
+        "runs {task}",
+        "run {task}",
+        "answers are right, and trace, attention, counterfactuals and exchanged states all agree "
+        "with an exact program of the algorithm",
+    ),
+    SHORTCUT: _Word(
+        "⤳",
+        "takes a shortcut",
+        "take a shortcut",
+        "answers are right, and at least one of the tested numbers contradicts the algorithm",
+    ),
+    FAILS: _Word(
+        "✗", "fails", "fail", f"answers are wrong at {PLACES['small']} and at {PLACES['large']}"
+    ),
+    UNDECIDED: _Word(
+        "?",
+        "remains undecided",
+        "remain undecided",
+        "neither all numbers agree nor does any contradict",
+    ),
+    NOT_JUDGED: _Word("–", "is not judged", "are not judged"),
 }
-_MANY = {
-    RUNS: "run {task}",
-    SHORTCUT: "take a shortcut",
-    FAILS: "fail",
-    UNDECIDED: "remain undecided",
-    None: "are not judged",
-}
-MEANINGS = {
-    RUNS: "answers are right, and trace, attention, counterfactuals and exchanged states all agree "
-    "with an exact program of the algorithm",
-    SHORTCUT: "answers are right, and at least one of the tested numbers contradicts the algorithm",
-    FAILS: "answers are wrong at 16 and at 64 nodes",
-    UNDECIDED: "neither all numbers agree nor does any contradict",
-}
-_CARDS = {
-    "accuracy": "answers right",
-    "moves_large": "trace right",
-    "reads_large": "attention as the algorithm’s",
-    "interchange": "exchanged state followed",
-}
+_MEANINGS = {
+    f"accuracy {place}": f"score of the answers: {PLACES[place]}" for place in ("small", "large")
+} | {criterion.label: criterion.meaning for criterion in CRITERIA.values()}
+"""Of the numbers in the table of networks, by label."""
+_CARDS = ("accuracy large", "moves large", "reads large", "interchange")
 
 
 def headline(task: str, judgements: Judgements) -> str:
     """One sentence: who does what."""
-    counts = Counter(judgement["verdict"] for judgement in judgements.values())
-    if len(judgements) == 1:
-        return f"The network {_ONE[next(iter(counts))].format(task=task)}"
-    if len(counts) == 1:
-        return f"All {len(judgements)} networks {_MANY[next(iter(counts))].format(task=task)}"
+    counts = Counter(judgement.verdict.word for judgement in judgements.values())
     parts = [
-        f"{counts[word]} {(_ONE if counts[word] == 1 else _MANY)[word].format(task=task)}"
-        for word in _MANY
-        if counts[word]
+        (counts[name], (word.one if counts[name] == 1 else word.many).format(task=task))
+        for name, word in _WORDS.items()
+        if counts[name]
     ]
-    return f"Of {len(judgements)} networks, {', '.join(parts[:-1])} and {parts[-1]}"
+    if len(judgements) == 1:
+        return f"The network {parts[0][1]}"
+    if len(parts) == 1:
+        return f"All {len(judgements)} networks {parts[0][1]}"
+    texts = [f"{count} {text}" for count, text in parts]
+    return f"Of {len(judgements)} networks, {', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def lead(judgements: Judgements, control: dict[str, Any] | None) -> str:
+def lead(judgements: Judgements, control: Judgement | None) -> str:
     """What speaks for and against, in two sentences. HTML."""
-    accuracy = [judgement["accuracy"]["large"] for judgement in judgements.values()]
-    low, high = min(accuracy), max(accuracy)
-    span = " to ".join(dict.fromkeys((percent(low), percent(high))))
-    said = [f"On problems larger than those of training, {span} of the answers are right."]
+    accuracy = [judgement.evidence.accuracy["large"] for judgement in judgements.values()]
+    span = " to ".join(dict.fromkeys((percent(min(accuracy)), percent(max(accuracy)))))
+    sentences = [f"On problems larger than those of training, {span} of the answers are right."]
     if control is None:
-        said.append(escape(next(iter(judgements.values()))["reasons"][0]).capitalize() + ".")
-        return " ".join(said)
+        first = next(iter(judgements.values()))
+        sentences.append(escape(first.verdict.reasons[0]).capitalize() + ".")
+        return " ".join(sentences)
     against = Counter(
-        name
+        CRITERIA[key].label
         for judgement in judgements.values()
-        for name, value in judgement["tested"].items()
-        if value is not None and value < THRESHOLDS[name].shortcut_below
+        for key, value in judgement.evidence.tested.items()
+        if CRITERIA[key].says(value) == AGAINST
     )
     if against:
-        most = [f"{escape(LABELS[name])} ({count})" for name, count in against.most_common(3)]
-        said.append(
+        most = [f"{escape(label)} ({count})" for label, count in against.most_common(3)]
+        sentences.append(
             f"What contradicts the algorithm, with the number of networks: {', '.join(most)}."
         )
-    passed = "passes every test" if control["verdict"] == RUNS else f"is {control['verdict']}"
-    said.append(f"The same algorithm compiled into weights, the control, {passed}.")
-    return " ".join(said)
+    word = control.verdict.word
+    passed = "passes every test" if word == RUNS else f"is {word}"
+    sentences.append(f"The same algorithm compiled into weights, the control, {passed}.")
+    return " ".join(sentences)
 
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f}".removesuffix(".0") + "\N{NO-BREAK SPACE}%"
 
 
-def cards(judgements: Judgements, control: dict[str, Any] | None) -> str:
-    """The means over networks of the numbers that tell most, at 64 nodes."""
+def cards(judgements: Judgements, control: Judgement | None) -> str:
+    """The means over networks of the numbers that tell most."""
     made = []
-    for name, label in _CARDS.items():
-        values = [_number(judgement, name) for judgement in judgements.values()]
-        known = [value for value in values if value is not None]
-        if not known:
-            continue
-        own = None if control is None else _number(control, name)
-        beside = "" if own is None else f" <small>compiled {own:.3f}</small>"
-        mean = sum(known) / len(known)
-        made.append(
-            element(
-                "div",
-                element("dt", escape(label)),
-                element("dd", f"{mean:.3f}{beside}"),
+    for label in _CARDS:
+        values = [judgement.numbers[label] for judgement in judgements.values()]
+        known = [value for value in values if not math.isnan(value)]
+        if known:
+            compiled = math.nan if control is None else control.numbers[label]
+            beside = "" if math.isnan(compiled) else f" <small>compiled {compiled:.3f}</small>"
+            mean = sum(known) / len(known)
+            made.append(
+                element("dt", escape(label), title=_MEANINGS[label])
+                + element("dd", f"{mean:.3f}{beside}")
             )
-        )
-    return element("dl", *made, class_="counts")
+    return element("dl", *(element("div", card) for card in made), class_="counts")
 
 
-def _number(judgement: dict[str, Any], name: str) -> float | None:
-    if name == "accuracy":
-        return judgement["accuracy"]["large"]
-    return judgement["tested"].get(name)
-
-
-def word(verdict: str | None) -> str:
+def word(text: str) -> str:
     """With a sign, so that colour is not all that tells."""
-    text = verdict or "not judged"
-    return element(
-        "span", f"{SIGNS[verdict]} {escape(text)}", class_=f"word {verdict or 'unjudged'}"
-    )
+    class_ = "unjudged" if text == NOT_JUDGED else text
+    return element("span", f"{_WORDS[text].sign} {escape(text)}", class_=f"word {class_}")
 
 
-def seeds_table(judgements: Judgements, control: tuple[str, dict[str, Any]] | None) -> str:
-    """A row a network: the verdict and every number that it rests on."""
-    everybody = [*judgements.values(), *([control[1]] if control else [])]
-    places = ["small", "large"]
-    tested = [name for name in THRESHOLDS if any(_number(j, name) is not None for j in everybody)]
+def seeds_table(subjects: Judgements, control: Judgement | None) -> str:
+    """A row a subject, the control among them: the verdict and every number that it rests on."""
+    measured = [judgement.numbers for judgement in subjects.values()]
+    labels = [name for name in _MEANINGS if any(not math.isnan(v[name]) for v in measured)]
     heads = [
         element("th", "network", scope="col"),
         element("th", "verdict", scope="col"),
         *(
-            element("th", f"accuracy {place}", scope="col", class_="number",
-                    title=f"score of the answers {PLACES[place]}")
-            for place in places
+            element("th", label, scope="col", class_="number", title=_MEANINGS[label])
+            for label in labels
         ),
-        *(
-            element("th", escape(name.replace("_", " ")), scope="col", class_="number",
-                    title=LABELS[name])
-            for name in tested
-        ),
-        *([element("th", "nearest reference", scope="col")] if control else []),
-    ]  # fmt: skip
-    rows = [
-        _row(name, judgement, places, tested, bool(control), None)
-        for name, judgement in judgements.items()
     ]
-    if control:
-        rows.append(_row(*control, places, tested, True, "control"))
-    limits = "; ".join(
-        f"{name.replace('_', ' ')} {THRESHOLDS[name].runs_from:g} / "
-        f"{THRESHOLDS[name].shortcut_below:g}"
-        for name in tested
-    )
-    note = f"Runs from / shortcut below: {limits}." if tested else ""
-    return scrolled(
+    rows = [
         element(
-            "table",
-            element("thead", element("tr", *heads)),
-            element("tbody", *rows),
-            class_="sortable",
-        ),
-        "networks",
-        bleed=True,
-    ) + element("p", escape(note), class_="muted small")
+            "tr",
+            element("td", escape(name)),
+            element("td", word(judgement.verdict.word)),
+            *(_cell(label, values[label]) for label in labels),
+            class_="control" if judgement is control else None,
+        )
+        for (name, judgement), values in zip(subjects.items(), measured, strict=True)
+    ]
+    content = element("thead", element("tr", *heads)) + element("tbody", *rows)
+    return html.scrolled(element("table", content, class_="sortable"), "networks", bleed=True)
 
 
-def _row(name, judgement, places, tested, with_reference: bool, class_: str | None) -> str:
-    cells = [element("td", escape(name)), element("td", word(judgement["verdict"]))]
-    cells += [_share(judgement["accuracy"].get(place)) for place in places]
-    cells += [_tested(test, judgement["tested"].get(test)) for test in tested]
-    if with_reference:
-        cells.append(element("td", escape(judgement["reference"] or "–")))
-    return element("tr", *cells, class_=class_)
-
-
-def _share(value: float | None) -> str:
-    return element("td", "–" if value is None else f"{value:.3f}", class_="number")
-
-
-def _tested(name: str, value: float | None) -> str:
-    if value is None:
-        return element("td", "–", class_="number")
-    limits = THRESHOLDS[name]
-    state = "fine" if value >= limits.runs_from else "doubt"
-    state = "against" if value < limits.shortcut_below else state
-    return element("td", f"{value:.3f}", class_=f"number {state}")
+def _cell(label: str, value: float) -> str:
+    criterion = CRITERIA.get(label.replace(" ", "_"))
+    says = f" {criterion.says(value)}" if criterion and not math.isnan(value) else ""
+    return element("td", short(value), class_=f"number{says}")
 
 
 def reasons(judgements: Judgements) -> str:
-    return element(
-        "ul",
-        *(
-            element(
-                "li",
-                f"{escape(name)}: {word(judgement['verdict'])}"
-                + (f" – {escape('; '.join(judgement['reasons']))}" if judgement["reasons"] else ""),
-            )
-            for name, judgement in judgements.items()
-        ),
-        class_="small",
-    )
+    def told(judgement: Judgement) -> str:
+        facts = list(judgement.verdict.reasons)
+        if judgement.evidence.internal:
+            facts.append(f"nearest reference {judgement.evidence.nearest.reference}")
+        return f"{word(judgement.verdict.word)} – {escape('; '.join(facts))}"
+
+    return _list(f"{escape(name)}: {told(judgement)}" for name, judgement in judgements.items())
 
 
 def meanings() -> str:
-    return element(
-        "ul",
-        *(element("li", f"{word(name)}: {escape(text)}.") for name, text in MEANINGS.items()),
-        class_="small",
-    )
+    """What the words mean, and the numbers that are tested, with their thresholds."""
+    rows = [
+        [c.label, c.meaning, f"{c.runs_from:g}", f"{c.shortcut_below:g}"] for c in CRITERIA.values()
+    ]
+    columns = ["number", "what it is", "runs from", "shortcut below"]
+    title = f"{len(rows)} numbers are tested, each from 0 to 1, where 1 is the algorithm"
+    return _list(
+        f"{word(name)}: {escape(about.meaning)}." for name, about in _WORDS.items() if about.meaning
+    ) + html.table(Table(title, columns, rows), sortable=False)
+
+
+def _list(items: Iterable[str]) -> str:
+    return element("ul", *(element("li", item) for item in items), class_="small")

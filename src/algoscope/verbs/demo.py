@@ -60,7 +60,7 @@ class Demo(Verb):
         run = training.train(config, self.out, force=True, report=report_progress(self.output))
         write_tables(run, ())
         stage(4, "measure how far each network is from the algorithm")
-        findings = report.findings(run, "bfs", tell=self.output.report)
+        findings = report.findings(run, "bfs", report=self.output.report)
         stage(5, "draw the figures and write the page")
         path = report.report([run])
         seconds = time.monotonic() - begun

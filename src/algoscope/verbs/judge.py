@@ -43,10 +43,16 @@ class Judge(Verb):
         table = summary.seeds_table if len(judgements) > _MOST_COLUMNS else summary.table
         lines = []
         for name, judgement in judgements.items():
-            reasons = f" ({'; '.join(judgement.reasons)})" if judgement.reasons else ""
-            word = f"runs {judgement.reference}" if judgement.word == "runs" else judgement.word
-            lines.append(f"{name}: {word}{reasons}")
-        numbers = {name: summary.as_json(judgement) for name, judgement in judgements.items()}
+            reasons = "; ".join(judgement.verdict.reasons)
+            lines.append(f"{name}: {judgement.verdict}{f' ({reasons})' if reasons else ''}")
+        numbers = {
+            name: {
+                "verdict": judgement.verdict,
+                "tested": judgement.evidence.tested,
+                "evidence": judgement.evidence,
+            }
+            for name, judgement in judgements.items()
+        }
         return Answer({"task": task, "subjects": numbers}, (table(task, judgements), *lines))
 
     def _subjects(self) -> "tuple[str, dict[str, Subject]]":

@@ -2,7 +2,7 @@
 
 import dataclasses
 import pathlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import tyro
 
@@ -45,8 +45,8 @@ class Report(Verb):
             opened,
             self.out,
             problem_seed=self.problem_seed,
-            again=self.remeasure,
-            tell=self.output.report,
+            remeasure=self.remeasure,
+            report=self.output.report,
         )
         examined = [
             (run, report.findings(run, task, problem_seed=self.problem_seed))
@@ -83,28 +83,8 @@ class Serve:
 
 def verdict_table(findings: "Findings") -> Table:
     """A row a network, the compiled program last."""
+    from algoscope.measures import summary
     from algoscope.report import verdicts
 
-    subjects: dict[str, Any] = dict(findings.judgements)
-    if findings.program and findings.control:
-        subjects[f"compiled {findings.program.name}"] = findings.control
-    return Table(
-        verdicts.headline(findings.task, findings.judgements),
-        ["", "verdict", "accuracy 16", "accuracy 64", "trace", "attention", "why"],
-        [
-            [
-                name,
-                judgement["verdict"] or "not judged",
-                _cell(judgement["accuracy"]["small"]),
-                _cell(judgement["accuracy"]["large"]),
-                _cell(judgement["tested"].get("moves_large")),
-                _cell(judgement["tested"].get("reads_large")),
-                "; ".join(judgement["reasons"]),
-            ]
-            for name, judgement in subjects.items()
-        ],
-    )
-
-
-def _cell(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    headline = verdicts.headline(findings.task, findings.judgements)
+    return summary.verdicts_table(headline, findings.subjects)

@@ -1,7 +1,6 @@
 """The figures, from the numbers and the attention that were kept."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import scipy.stats
@@ -16,6 +15,7 @@ from algoscope.report.figures.style import (
     REFERENCE,
     TRAINED,
     Drawn,
+    grid,
     sheet,
     styled,
 )
@@ -100,11 +100,9 @@ def traces_over_time(solutions: Solutions, name: str) -> Drawn:
 
 def _over_time(curves: Mapping[str, np.ndarray], name: str, label: str, caption: str) -> Drawn:
     across = min(3, len(curves))
-    lines = -(-len(curves) // across)
     with styled():
-        figure = sheet(FULL, 2.6 * lines + 0.2)
-        panels = figure.subplots(lines, across, squeeze=False, sharey=True).ravel()
-        for axes, (title, values) in zip(panels, curves.items(), strict=False):
+        figure, panels = grid(len(curves), FULL, across, 2.7, sharey=True)
+        for axes, (title, values) in zip(panels, curves.items(), strict=True):
             steps = np.arange(1, values.shape[1] + 1)
             axes.grid(True, axis="y")
             axes.plot(steps, values.T, color=TRAINED, linewidth=0.6, alpha=0.3)
@@ -114,8 +112,6 @@ def _over_time(curves: Mapping[str, np.ndarray], name: str, label: str, caption:
             axes.xaxis.get_major_locator().set_params(integer=True)
             axes.tick_params(labelcolor=MUTED)
             axes.set_xlabel("step")
-        for axes in panels[len(curves) :]:
-            axes.set_visible(False)
         figure.supylabel(label, fontsize=9.5)
     return Drawn(
         name,
@@ -152,25 +148,23 @@ def _ranked(solutions: Solutions) -> list[int]:
 def _maps(solutions: Solutions, name: str, chosen: list[int], all_references: bool) -> Drawn:
     recordings_of_seeds = solutions.recordings()
     longest = int(np.argmax(solutions.batch.lengths))
-    shown = slice(longest, longest + 1)
-    batch = solutions.batch.take(shown)
+    sample = slice(longest, longest + 1)
+    batch = solutions.batch.take(sample)
     nearest = solutions.seeds[chosen[0]]["sizes"][str(solutions.plan.sizes[0])]["nearest"]
     classes = reference_class(batch)
     classes = [r for r in classes if r.name == nearest] + [
         r for r in classes if r.name != nearest and all_references
     ]
     recordings = {f"compiled {r.name}": r.recording for r in classes}
-    judgements: dict[str, dict[str, Any]] = {}
+    scores, notes = {}, {}
     for index in chosen:
         seed = solutions.seeds[index]
         label = f"seed {seed['seed']}"
-        recordings[label] = recordings_of_seeds[index].take(shown)
-        judgements[label] = {
-            "accuracy": {"large": seed["test"]},
-            "verdict": f"test {seed['test']:.2f}",
-        }
+        recordings[label] = recordings_of_seeds[index].take(sample)
+        scores[label], notes[label] = seed["test"], f"test {seed['test']:.2f}"
     title = f"{solutions.plan.task} with {solutions.plan.sizes[0]} nodes"
-    drawn = attention.draw(Shown([title], batch, recordings), judgements, most_steps=_ALL_STEPS)
+    shown = Shown([title], batch, recordings)
+    drawn = attention.draw(shown, scores, notes, most_steps=_ALL_STEPS)
     return drawn._replace(name=name)
 
 

@@ -18,10 +18,10 @@ from algoscope import networks, tasks
 from algoscope.measures.attention_match import InternalGap, internal_gap, nearest
 from algoscope.measures.evidence import record
 from algoscope.measures.references import Reference, reference_class, unsettled
-from algoscope.measures.summary import without_nan
 from algoscope.measures.trace_match import external_faithfulness
 from algoscope.recording import Recording
 from algoscope.runs import Run
+from algoscope.serialise import to_json
 from algoscope.tasks import Batch
 
 _SEED = 3
@@ -64,7 +64,7 @@ def measure(
         )
         means = np.asarray(recordings[sizes[0]].attention)[:compared].mean(2)
         attention.append(means.astype(np.float16))
-    return without_nan(numbers), np.stack(attention)
+    return to_json(numbers), np.stack(attention)
 
 
 def _numbers(recording: Recording, problems: _Problems) -> dict[str, Any]:

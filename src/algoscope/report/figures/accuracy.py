@@ -1,49 +1,40 @@
 """Accuracy against faithfulness, every network a point."""
 
+import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from algoscope.measures.across import Correlation, correlation
-from algoscope.report.figures.style import (
-    FULL,
-    MUTED,
-    PAPER,
-    REFERENCE,
-    RULE,
-    TRAINED,
-    Drawn,
-    columns,
-    markers,
-    sheet,
-    styled,
-)
-from algoscope.report.wording import LABELS
+from algoscope.measures import Judgement
+from algoscope.measures.across import correlation
+from algoscope.measures.thresholds import CRITERIA, PLACES
+from algoscope.report.figures import style
+from algoscope.report.figures.style import Drawn
 
 _LEAST_FOR_INTERVAL = 10
 """Networks, below which a bootstrap interval and a p-value say nothing."""
-_KINDS = ("moves_large", "reads_large", "interchange")
+_KEYS = ("moves_large", "reads_large", "interchange")
 
 
 def draw(
-    judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | None, width: float = FULL
+    judgements: Mapping[str, Judgement], control: Judgement, width: float = style.FULL
 ) -> Drawn:
-    x = [judgement["accuracy"]["large"] for judgement in judgements.values()]
-    with styled():
-        across = columns(width)
-        lines, wide = (1, len(_KINDS)) if across == 2 else (len(_KINDS), 1)
-        figure = sheet(width, 3.3 if across == 2 else 7.2)
+    subjects = [*judgements.items(), ("compiled", control)]
+    x = [judgement.evidence.accuracy["large"] for judgement in judgements.values()]
+    with style.styled():
+        across = style.columns(width)
+        lines, wide = (1, len(_KEYS)) if across == 2 else (len(_KEYS), 1)
+        figure = style.sheet(width, 3.3 if across == 2 else 7.2)
         panels = figure.subplots(lines, wide, sharex=True, sharey=True)
         notes, lowest = [], 0.8
-        for axes, name in zip(panels, _KINDS, strict=True):
-            y = [judgement["tested"].get(name) for judgement in judgements.values()]
-            _panel(axes, x, y, list(judgements), control, name)
-            axes.set_title(LABELS[name])
-            lowest = min([lowest, *(value for value in y if value is not None)])
-            notes.append(f"{LABELS[name]} {_correlated(x, y)}")
+        for axes, key in zip(panels, _KEYS, strict=True):
+            y = [judgement.evidence.tested[key] for judgement in judgements.values()]
+            _panel(axes, x, y, list(judgements), control, key)
+            axes.set_title(CRITERIA[key].label)
+            lowest = min([lowest, *(value for value in y if not math.isnan(value))])
+            notes.append(f"{CRITERIA[key].label} {_correlated(x, y)}")
         for axes in panels if across == 2 else panels[-1:]:
-            axes.set_xlabel("accuracy at 64 nodes")
+            axes.set_xlabel(f"accuracy at {PLACES['large']}")
         for axes in panels[:1] if across == 2 else panels:
             axes.set_ylabel("faithfulness")
         low = min([*x, 1.0])
@@ -61,49 +52,48 @@ def draw(
         + ".",
         "Three scatter plots of accuracy against faithfulness with a point for each of "
         f"{len(judgements)} networks and a diamond for the compiled program at 1, 1.",
-        ["network", "accuracy_large", *_KINDS],
+        ["network", "accuracy_large", *_KEYS],
         [
-            [name, j["accuracy"]["large"], *(j["tested"].get(kind) for kind in _KINDS)]
-            for name, j in [*judgements.items(), *([("compiled", control)] if control else [])]
+            [name, j.evidence.accuracy["large"], *(j.evidence.tested[key] for key in _KEYS)]
+            for name, j in subjects
         ],
     )
 
 
-def _panel(axes, x, y, names, control, name: str) -> None:
+def _panel(axes, x, y, names, control: Judgement, key: str) -> None:
     axes.grid(True)
     axes.set_axisbelow(True)
-    if control and control["tested"].get(name) is not None:
-        axes.plot(
-            control["accuracy"]["large"], control["tested"][name], "D", color=REFERENCE,
-            markersize=8, markeredgecolor=PAPER, clip_on=False,
-        )  # fmt: skip
-    signs = markers(names)
+    axes.plot(
+        control.evidence.accuracy["large"], control.evidence.tested[key], "D",
+        color=style.REFERENCE, markersize=8, markeredgecolor=style.PAPER, clip_on=False,
+    )  # fmt: skip
+    signs = style.markers(names)
     taken: list[tuple[float, float]] = []
-    for own_x, own_y, network in zip(x, y, names, strict=True):
-        if own_y is None:
+    for at_x, at_y, network in zip(x, y, names, strict=True):
+        if math.isnan(at_y):
             continue
         axes.plot(
-            own_x, max(own_y, 0), signs[network], color=TRAINED, markersize=6.5,
-            markeredgecolor=PAPER,
+            at_x, max(at_y, 0), signs[network], color=style.TRAINED, markersize=6.5,
+            markeredgecolor=style.PAPER,
         )  # fmt: skip
-        if all(abs(own_x - a) > 2e-3 or abs(own_y - b) > 0.06 for a, b in taken):
+        if all(abs(at_x - a) > 2e-3 or abs(at_y - b) > 0.06 for a, b in taken):
             axes.annotate(
-                network.rpartition(" ")[2], (own_x, max(own_y, 0)), (5, 4),
-                textcoords="offset points", fontsize=8, color=MUTED,
+                network.rpartition(" ")[2], (at_x, max(at_y, 0)), (5, 4),
+                textcoords="offset points", fontsize=8, color=style.MUTED,
             )  # fmt: skip
-        taken.append((own_x, own_y))
-    axes.spines["left"].set_color(RULE)
+        taken.append((at_x, at_y))
+    axes.spines["left"].set_color(style.RULE)
 
 
-def _correlated(x: list[float], y: list[float | None]) -> str:
-    pairs = [(a, b) for a, b in zip(x, y, strict=True) if b is not None]
+def _correlated(x: list[float], y: list[float]) -> str:
+    pairs = [(a, b) for a, b in zip(x, y, strict=True) if not math.isnan(b)]
     try:
-        found: Correlation = correlation(*np.array(pairs).reshape(-1, 2).T.tolist())
+        ranked = correlation(*np.array(pairs).reshape(-1, 2).T.tolist())
     except ValueError as reason:
         return f"none ({str(reason).partition(';')[0]})"
     sure = (
-        f" [{found.spearman_low:.2f}, {found.spearman_high:.2f}], p = {found.spearman_p:.2g}"
-        if found.count >= _LEAST_FOR_INTERVAL
+        f" [{ranked.spearman_low:.2f}, {ranked.spearman_high:.2f}], p = {ranked.spearman_p:.2g}"
+        if ranked.count >= _LEAST_FOR_INTERVAL
         else ""
     )
-    return f"ρ = {found.spearman:.2f}{sure}, N = {found.count}".replace("-", "−")
+    return f"ρ = {ranked.spearman:.2f}{sure}, N = {ranked.count}".replace("-", "−")

@@ -4,53 +4,44 @@ import numpy as np
 import scipy.cluster.hierarchy
 
 from algoscope.measures.across import Clusters, ward_clusters
-from algoscope.report.figures.style import (
-    FULL,
-    INK,
-    MUTED,
-    NARROW,
-    REFERENCE,
-    TRAINED,
-    Drawn,
-    bare,
-    shaded,
-    sheet,
-    styled,
-)
+from algoscope.report.figures import style
+from algoscope.report.figures.style import Drawn
 from algoscope.report.findings import Distances
 
 _MOST_WITH_NUMBERS, _MOST_WITH_NAMES = 14, 48
 
 
-def draw(distances: Distances, width: float = FULL) -> Drawn:
+def draw(distances: Distances, width: float = style.FULL) -> Drawn:
     between = distances.total_variation
     count = len(between)
     clusters = ward_clusters(between) if count >= 3 else None
     order, tree = _ordered(clusters, count)
     names = [distances.names[index] for index in order]
     programs = set(distances.names[count - distances.references :])
-    with styled():
-        roomy = width > NARROW
-        figure = sheet(width, min(FULL, 0.4 * count + 1.6) if roomy else width * 0.95)
+    with style.styled():
+        roomy = width > style.NARROW
+        figure = style.sheet(width, min(style.FULL, 0.4 * count + 1.6) if roomy else width * 0.95)
         left, right = figure.subplots(1, 2, width_ratios=(1, 2.1 if roomy else 3))
         if tree:
             _draw_tree(left, tree, count)
         else:
             left.set_visible(False)
-        right.imshow(shaded(between[np.ix_(order, order)], TRAINED), interpolation="none")
-        bare(right)
+        right.imshow(
+            style.shaded(between[np.ix_(order, order)], style.TRAINED), interpolation="none"
+        )
+        style.bare(right)
         if count <= _MOST_WITH_NAMES:
             right.set_yticks(range(count), names)
             right.set_xticks(range(count), names, rotation=90)
             right.tick_params(length=0, labelsize=9 if roomy else 7.5)
             for label in (*right.get_yticklabels(), *right.get_xticklabels()):
-                label.set_color(REFERENCE if label.get_text() in programs else INK)
+                label.set_color(style.REFERENCE if label.get_text() in programs else style.INK)
         if count <= (_MOST_WITH_NUMBERS if roomy else _MOST_WITH_NUMBERS // 2 + 1):
             for (row, column), index in np.ndenumerate(np.indices((count, count))[0]):
                 value = float(between[order[index], order[column]])
                 if row != column:
                     text = f".{round(100 * value):02d}" if value < 0.995 else "1"
-                    right.text(column, row, text, ha="center", va="center", color=INK,
+                    right.text(column, row, text, ha="center", va="center", color=style.INK,
                                fontsize=8.5 if roomy else 6.5)  # fmt: skip
     return Drawn(
         "distances",
@@ -78,7 +69,7 @@ def _ordered(clusters: Clusters | None, count: int):
 def _draw_tree(axes, tree, count: int) -> None:
     """Leaves at the right, in the order of the matrix from top to bottom."""
     for heights, places in zip(tree["dcoord"], tree["icoord"], strict=True):
-        axes.plot(heights, [(place - 5) / 10 for place in places], color=MUTED, linewidth=1.1)
+        axes.plot(heights, [(place - 5) / 10 for place in places], color=style.MUTED, linewidth=1.1)
     axes.set_ylim(count - 0.5, -0.5)
     axes.invert_xaxis()
     axes.set_yticks([])

@@ -110,6 +110,18 @@ def sheet(width: float, height: float, pad: float = 0.04) -> Figure:
     return Figure((width, height), layout=ConstrainedLayoutEngine(w_pad=pad, h_pad=pad))
 
 
+def grid(
+    count: int, width: float, across: int, height: float, sharey: bool = False
+) -> tuple[Figure, Sequence[Any]]:
+    """A figure of so many panels, so many of them side by side, in lines of this height."""
+    lines = -(-count // across)
+    figure = sheet(width, height * lines)
+    panels = figure.subplots(lines, across, squeeze=False, sharey=sharey).ravel()
+    for axes in panels[count:]:
+        axes.set_visible(False)
+    return figure, panels[:count]
+
+
 def save(drawn: Drawn, folder: pathlib.Path) -> None:
     """NAME.svg, .pdf and .png, and NAME.csv with the data."""
     fixed = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}

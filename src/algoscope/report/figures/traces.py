@@ -1,59 +1,50 @@
 """The trace over time: when networks leave the algorithm, in what they say and what they read."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from algoscope.report.figures.style import (
-    FULL,
-    MUTED,
-    REFERENCE,
-    TRAINED,
-    Drawn,
-    columns,
-    sheet,
-    styled,
-)
-from algoscope.report.wording import PLACES
+from algoscope.measures import Judgement
+from algoscope.measures.thresholds import PLACES
+from algoscope.report.figures import style
+from algoscope.report.figures.style import Drawn
 
-_APART = "how far attention is apart, at 16 nodes"
+_APART = f"how far attention is apart, {PLACES['small']}"
 
 
 def draw(
-    judgements: Mapping[str, dict[str, Any]], control: dict[str, Any] | None, width: float = FULL
+    judgements: Mapping[str, Judgement], control: Judgement | None, width: float = style.FULL
 ) -> Drawn:
+    subjects = [(name, judgement.evidence) for name, judgement in judgements.items()]
+    if control:
+        subjects.append(("compiled", control.evidence))
     curves = {
-        f"share of the trace that is right, {label}": {
-            name: _trace(judgement, place)
-            for name, judgement in _everybody(judgements, control)
-            if place in judgement["external"]
+        f"share of the trace that is right, {problems}": {
+            name: np.mean([h.eq25_per_step for h in evidence.external[place].by_hint.values()], 0)
+            for name, evidence in subjects
+            if place in evidence.external
         }
-        for place, label in PLACES.items()
+        for place, problems in PLACES.items()
     }
     curves[_APART] = {
-        name: _attention(judgement)
-        for name, judgement in _everybody(judgements, control)
-        if judgement["internal"]
+        name: evidence.nearest.total_variation_per_step
+        for name, evidence in subjects
+        if evidence.internal
     }
-    curves = {title: of for title, of in curves.items() if of}
+    curves = {title: lines for title, lines in curves.items() if lines}
     low = min(
-        (np.nanmin(v) for title, of in curves.items() if title != _APART for v in of.values()),
+        (np.nanmin(v) for title, c in curves.items() if title != _APART for v in c.values()),
         default=0.0,
     )
-    across = columns(width)
-    lines = -(-len(curves) // across)
-    with styled():
-        figure = sheet(width, 2.4 * lines + 0.1)
-        panels = figure.subplots(lines, across, squeeze=False).ravel()
-        for axes, (title, of) in zip(panels, curves.items(), strict=False):
-            _panel(axes, of)
+    across = style.columns(width)
+    with style.styled():
+        figure, panels = style.grid(len(curves), width, across, 2.4)
+        for axes, (title, subject_curves) in zip(panels, curves.items(), strict=True):
+            _panel(axes, subject_curves)
             axes.set_title(title)
             least = 0.0 if title == _APART else np.floor(10 * low) / 10
             axes.set_ylim(least - 0.04 * (1 - least), 1 + 0.04 * (1 - least))
-        for axes in panels[len(curves) :]:
-            axes.set_visible(False)
-        for axes in panels[max(0, len(curves) - across) : len(curves)]:
+        for axes in panels[-across:]:
             axes.set_xlabel("step")
     return Drawn(
         "traces",
@@ -67,40 +58,30 @@ def draw(
         ["panel", "subject", "step", "value"],
         [
             [title, name, step + 1, value]
-            for title, of in curves.items()
-            for name, values in of.items()
+            for title, subject_curves in curves.items()
+            for name, values in subject_curves.items()
             for step, value in enumerate(values)
         ],
     )
-
-
-def _everybody(judgements, control):
-    return [*judgements.items(), *([("compiled", control)] if control else [])]
-
-
-def _trace(judgement: dict[str, Any], place: str) -> np.ndarray:
-    by_hint = judgement["external"][place]["by_hint"].values()
-    return np.mean([np.array(hint["eq25_per_step"], float) for hint in by_hint], 0)
-
-
-def _attention(judgement: dict[str, Any]) -> np.ndarray:
-    nearest = judgement["internal"][judgement["reference"]]
-    return np.array(nearest["total_variation_per_step"], float)
 
 
 def _panel(axes, curves: Mapping[str, np.ndarray]) -> None:
     trained = [values for name, values in curves.items() if name != "compiled"]
     axes.grid(True, axis="y")
     for values in trained:
-        axes.plot(np.arange(1, len(values) + 1), values, color=TRAINED, linewidth=0.8, alpha=0.55)
+        axes.plot(
+            np.arange(1, len(values) + 1), values, color=style.TRAINED, linewidth=0.8, alpha=0.55
+        )
     if trained:
         mean = np.mean(trained, 0)
-        axes.plot(np.arange(1, len(mean) + 1), mean, "o-", color=TRAINED, linewidth=2, markersize=4)
+        axes.plot(
+            np.arange(1, len(mean) + 1), mean, "o-", color=style.TRAINED, linewidth=2, markersize=4
+        )
     if "compiled" in curves:
         values = curves["compiled"]
         axes.plot(
-            np.arange(1, len(values) + 1), values, "D-", color=REFERENCE, markersize=4,
+            np.arange(1, len(values) + 1), values, "D-", color=style.REFERENCE, markersize=4,
             markerfacecolor="none", clip_on=False,
         )  # fmt: skip
     axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.tick_params(labelcolor=MUTED)
+    axes.tick_params(labelcolor=style.MUTED)

@@ -2,27 +2,30 @@
 
 import numpy as np
 
-from algoscope.report.figures.style import FULL, TRAINED, Drawn, columns, sheet, styled
+from algoscope.report.figures import style
+from algoscope.report.figures.style import Drawn
 from algoscope.runs import Run
 
 _SMOOTHED_OVER = 0.02
 
 
-def draw(run: Run, task: str, width: float = FULL) -> Drawn:
+def draw(run: Run, task: str, width: float = style.FULL) -> Drawn:
     metrics, place = run.metrics, run.tasks.index(task)
     losses = np.asarray(metrics.loss)[:, :, place]
     scores = np.asarray(metrics.validation)[:, :, place]
     window = max(1, round(len(losses) * _SMOOTHED_OVER))
     smooth = np.stack([_mean_of(losses[:, k], window) for k in range(losses.shape[1])], 1)
-    with styled():
-        across = columns(width)
-        figure = sheet(width, 2.5 * (2 // across))
-        left, right = figure.subplots(2 // across, across)
-        left.plot(np.arange(len(smooth)) + window, smooth, color=TRAINED, linewidth=0.9, alpha=0.7)
+    with style.styled():
+        figure, (left, right) = style.grid(2, width, style.columns(width), 2.5)
+        left.plot(
+            np.arange(len(smooth)) + window, smooth, color=style.TRAINED, linewidth=0.9, alpha=0.7
+        )
         if (smooth > 0).all():
             left.set_yscale("log")
         left.set_title(f"loss, mean of {window} steps" if window > 1 else "loss")
-        right.plot(metrics.validation_steps, scores, ".-", color=TRAINED, linewidth=0.9, alpha=0.7)
+        right.plot(
+            metrics.validation_steps, scores, ".-", color=style.TRAINED, linewidth=0.9, alpha=0.7
+        )
         right.set_title("score in validation")
         for axes in (left, right):
             axes.grid(True, axis="y")

@@ -4,19 +4,20 @@ from algoscope import programs
 from algoscope.markup import escape
 from algoscope.programs import weight_pictures
 from algoscope.programs.panels import panels
-from algoscope.report.figures.style import FULL, Drawn, styled
+from algoscope.report.figures import style
+from algoscope.report.figures.style import Drawn
 
 
 def draw(program: str) -> list[Drawn]:
     pictures = panels(programs.get(program))
     drawn = []
-    for name, of_picture in pictures.items():
-        used = [panel for panel in of_picture if panel.values.any()]
-        unused = [panel.title for panel in of_picture if not panel.values.any()]
+    for name, all_panels in pictures.items():
+        used = [panel for panel in all_panels if panel.values.any()]
+        unused = [panel.title for panel in all_panels if not panel.values.any()]
         if not used:
             continue
-        with styled():
-            figure = weight_pictures.figure("", used, FULL)
+        with style.styled():
+            figure = weight_pictures.figure("", used, style.FULL)
         zeros = f" All zero and not shown: {', '.join(unused)}." if unused else ""
         drawn.append(
             Drawn(
@@ -29,7 +30,7 @@ def draw(program: str) -> list[Drawn]:
                 ["matrix", "row", "column", "value"],
                 [
                     [panel.title, row or i, column or j, f"{panel.values[i, j]:.9g}"]
-                    for panel in of_picture
+                    for panel in all_panels
                     for i, row in enumerate(panel.rows)
                     for j, column in enumerate(panel.columns)
                 ],

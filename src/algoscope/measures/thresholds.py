@@ -1,0 +1,95 @@
+"""The numbers that a verdict rests on: what each is, and from where on it speaks for the algorithm.
+
+Verdicts, tables, pages, figures and notebooks take names, sentences and thresholds from here. How
+the thresholds were fixed, and on what subjects they were tested, is in docs/explanation/verdict.md.
+"""
+
+import math
+from typing import NamedTuple
+
+from algoscope.measures.examination import LARGE, SMALL
+
+SOLVES = 0.9
+"""Answers are right from this score on, at either size."""
+PLACES = {
+    "small": f"{SMALL} nodes",
+    "large": f"{LARGE} nodes",
+    "deep": "deep graphs",
+    "sparse": "sparse graphs",
+}
+"""The problems of an examination, by the name that results go by."""
+FOR, DOUBT, AGAINST = "for", "doubt", "against"
+
+
+class Criterion(NamedTuple):
+    """A number from 0, another mechanism, to 1, the algorithm."""
+
+    key: str
+    meaning: str
+    runs_from: float
+    shortcut_below: float
+    needed: bool = False
+    """Whether there is no `runs` without it; others may not apply to a task or a subject."""
+
+    @property
+    def label(self) -> str:
+        return self.key.replace("_", " ")
+
+    def says(self, value: float) -> str:
+        """FOR the algorithm, AGAINST it, or DOUBT."""
+        if value < self.shortcut_below:
+            return AGAINST
+        return FOR if value >= self.runs_from else DOUBT
+
+
+_MOVES = "of the trace entries that the algorithm or the subject changes in a step, the share right"
+_READS = (
+    "of the decisive rows of attention, the share in which some head reads most what a reference "
+    "reads; 0 is any neighbour, 1 the best reference"
+)
+_NEEDED = ("small", "large")
+CRITERIA = {
+    criterion.key: criterion
+    for criterion in (
+        *(
+            Criterion(f"moves_{place}", f"{_MOVES}: {problems}", 0.98, 0.95, place in _NEEDED)
+            for place, problems in PLACES.items()
+        ),
+        *(
+            Criterion(f"reads_{place}", f"{_READS}: {problems}", 0.95, 0.9, place in _NEEDED)
+            for place, problems in PLACES.items()
+        ),
+        Criterion(
+            "effect",
+            "of the predictions that change when an edge or key goes that the algorithm uses, the "
+            "share that becomes the algorithm's",
+            0.95,
+            0.9,
+        ),
+        Criterion(
+            "still", "share of problems whose predictions survive an unused change", 0.95, 0.85
+        ),
+        Criterion(
+            "flips",
+            "share of pairs of problems on either side of a change of the answer in which the "
+            "subject follows both",
+            0.9,
+            0.85,
+        ),
+        # A network that keeps facts about its graph in the state is thrown off by another graph's,
+        # though it runs the algorithm: interchange casts doubt and contradicts nothing.
+        Criterion(
+            "interchange",
+            "with the state of another run put in, the share of changed predictions of the next "
+            "two steps that are the reference program's",
+            0.7,
+            0.0,
+        ),
+    )
+}
+"""The numbers that a verdict rests on, by key."""
+
+
+def short(value: float) -> str:
+    """A number for a table; a dash for what does not apply."""
+    return "–" if math.isnan(value) else f"{value:.3f}"
