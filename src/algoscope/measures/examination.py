@@ -55,7 +55,6 @@ def examination(
     task: Task | str, seed: int = 0, small_count: int = 32, large_count: int = 16
 ) -> Examination:
     """Problems of the task, always the same for the same numbers."""
-<<<<<<< HEAD
     task = tasks.get(task)
     texts = tuple(program.text for program in exact_programs(task))
     return _examination(task, texts, seed, small_count, large_count)
@@ -67,14 +66,6 @@ def _examination(
 ) -> Examination:
     """Kept for each set of references: users register programs of their own."""
     del references
-=======
-    return _examination(tasks.get(task), seed, small_count, large_count)
-
-
-@functools.cache
-def _examination(task: Task, seed: int, small_count: int, large_count: int) -> Examination:
-    exact_programs(task.name)
->>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
     options = task.options
     plain = tasks.sample(task, SMALL, small_count, seed)
     batches = {"plain": plain, "partners": partners(plain)}

@@ -54,7 +54,6 @@ def partners(batch: Batch) -> Batch:
     """Each problem's B."""
     problems = problems_of(batch)
     others = problems[1:] + problems[:1]
-<<<<<<< HEAD
     kept = [
         feature.name
         for feature in batch.task.at(Stage.INPUT)
@@ -62,15 +61,8 @@ def partners(batch: Batch) -> Batch:
         and feature.name in batch.task.problem
         and feature.location is Location.NODE
     ]
-    return traced(
-        batch,
-        [other | {n: own[n] for n in kept} for own, other in zip(problems, others, strict=True)],
-    )
-=======
-    if "s" in batch.task.problem:
-        others = [b | {"s": a["s"]} for a, b in zip(problems, others, strict=True)]
-    return traced(batch, others)
->>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
+    pairs = zip(problems, others, strict=True)
+    return traced(batch, [b | {name: a[name] for name in kept} for a, b in pairs])
 
 
 def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:

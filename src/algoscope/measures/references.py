@@ -54,16 +54,10 @@ def exact_programs(task: Task) -> list[GraphProgram]:
     if not exact:
         with_some = sorted({programs.get(name).task.name for name in programs.names()})
         raise NoReferenceError(
-<<<<<<< HEAD
             f"task: got {task.name}, for which there is no exact program; the library has some for "
             f"{', '.join(with_some)}, and programs.register takes one of your own. External "
-            "faithfulness, probes and counterfactuals need none: measures.external, "
-            "measures.probes, measures.counterfactual"
-=======
-            f"task: got {task}, for which the library has no exact program; there are "
-            f"references for {', '.join(with_some)}. External faithfulness, probes and "
-            "counterfactuals need none: measures.trace_match, .probes, .counterfactual"
->>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
+            "faithfulness, probes and counterfactuals need none: measures.trace_match, "
+            ".probes, .counterfactual"
         )
     return exact
 

@@ -18,39 +18,7 @@ from algoscope.networks import Network
 from algoscope.recording import Recording
 from algoscope.table import Table
 from algoscope.tasks import Task
-<<<<<<< HEAD
-
-RUNS, SHORTCUT, FAILS, UNDECIDED = "runs", "shortcut", "fails", "undecided"
-SOLVES = 0.9
-"""Answers are right from this score on, at either size."""
-
-
-class Threshold(NamedTuple):
-    runs_from: float
-    shortcut_below: float
-
-
-THRESHOLDS = {
-    "moves_small": Threshold(0.98, 0.95),
-    "moves_large": Threshold(0.98, 0.95),
-    "moves_deep": Threshold(0.98, 0.95),
-    "moves_sparse": Threshold(0.98, 0.95),
-    "reads_small": Threshold(0.95, 0.9),
-    "reads_large": Threshold(0.95, 0.9),
-    "reads_deep": Threshold(0.95, 0.9),
-    "reads_sparse": Threshold(0.95, 0.9),
-    "effect": Threshold(0.95, 0.9),
-    "still": Threshold(0.95, 0.85),
-    "flips": Threshold(0.9, 0.85),
-    "interchange": Threshold(0.7, 0.0),
-}
-"""Interchange alone contradicts nothing: a network that keeps facts about its graph in the state is
-thrown off by another graph's, though it runs the algorithm (docs/explanation/verdict.md)."""
-PLACES = ("small", "large", "deep", "sparse")
-NEEDED = ("moves_small", "moves_large", "reads_small", "reads_large")
-=======
 from algoscope.verdict import FAILS, RUNS, SHORTCUT, UNDECIDED, Condition, Verdict
->>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
 
 
 class Judgement(NamedTuple):

@@ -25,7 +25,7 @@ from algoscope.recording import Recording
 from algoscope.report.findings import Distances, Findings, Program, Shown, Surroundings, read, write
 from algoscope.runs import Run, RunError
 from algoscope.runs.environment import environment
-from algoscope.tasks import Batch, Kind, Stage
+from algoscope.tasks import Batch, Kind, Stage, Task
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
 from algoscope.verdict import NOT_JUDGED, Condition, Verdict
 
@@ -40,13 +40,14 @@ _LANDSCAPE_PROBLEMS, _RESOLUTION, _ITERATIONS = 8, 21, 20
 
 def findings(
     run: Run,
-    task: str,
+    task: Task | str,
     *,
     problem_seed: int = 0,
     remeasure: bool = False,
     report: Callable[[str], None] = lambda text: None,
 ) -> Findings:
     """Those in the run folder if they are of these problems, or new ones, which are then kept."""
+    task = tasks.register(tasks.get(task)).name
     known = None if remeasure else read(run, task)
     if known is not None and known.problem_seed == problem_seed:
         return known

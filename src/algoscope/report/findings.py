@@ -22,13 +22,8 @@ from algoscope.measures.landscape import Landscape, Sharpness
 from algoscope.programs.verification import Verification
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
-<<<<<<< HEAD
-from algoscope.runs.environment import environment
-from algoscope.tasks import Batch, Feature, Kind, Location, Stage, Task
-=======
 from algoscope.serialise import from_json, to_json
 from algoscope.tasks import Batch, Task
->>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
 
 FORMAT = 2
 _BY_NAME = {Task: tasks.get}
@@ -103,34 +98,7 @@ class Findings:
         return self.judgements | {f"compiled {self.program.name}": self.control}
 
 
-<<<<<<< HEAD
-def findings(
-    run: Run,
-    task: Task | str,
-    *,
-    problem_seed: int = 0,
-    again: bool = False,
-    tell: Callable[[str], None] = lambda text: None,
-) -> Findings:
-    """Those in the run folder if they are of these problems, or new ones, which are then kept."""
-    task = tasks.register(tasks.get(task)).name
-    if not again:
-        known = kept(run, task)
-        if known is not None and known.problem_seed == problem_seed:
-            return known
-    from algoscope.report.examine import examine
-
-    begun = time.monotonic()
-    found = examine(run, task, problem_seed, tell)
-    found = dataclasses.replace(found, seconds=time.monotonic() - begun, environment=environment())
-    _keep(run, found)
-    return found
-
-
-def kept(run: Run, task: str) -> Findings | None:
-=======
 def read(run: Run, task: str) -> Findings | None:
->>>>>>> 25b7ada (Findings hold typed verdicts and the recordings they were made from)
     """What is in the run folder; None if there is nothing, or something of another format."""
     path = _path(run, task)
     try:
