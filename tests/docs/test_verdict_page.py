@@ -9,7 +9,7 @@ import sys
 import pytest
 from pages import ROOT, cell, one_line, read, table, tables
 
-from algoscope.measures.verdict import PLACES, SOLVES, THRESHOLDS
+from algoscope.measures.thresholds import CRITERIA, PLACES, SOLVES
 from algoscope.verdict import FAILS, RUNS, SHORTCUT, UNDECIDED
 
 SETS = ("Tuning half", "Test half", "Blind programs")
@@ -46,11 +46,11 @@ def test_thresholds(page):
     rows = {"moves": [f"moves_{place}" for place in PLACES]}
     rows |= {"reads": [f"reads_{place}" for place in PLACES]}
     rows |= {name: [name] for name in ("effect", "still", "flips", "interchange")}
-    assert sorted(name for names in rows.values() for name in names) == sorted(THRESHOLDS)
+    assert sorted(name for names in rows.values() for name in names) == sorted(CRITERIA)
     assert len(shown.rows) == len(rows)
     for row, names in rows.items():
         for name in names:
-            limits = THRESHOLDS[name]
+            limits = CRITERIA[name]
             assert math.isclose(float(cell(shown, row, "runs from")), limits.runs_from)
             assert math.isclose(float(cell(shown, row, "shortcut below")), limits.shortcut_below)
     assert f"the score of the answers is below {str(SOLVES).lstrip('0')} at both sizes" in page

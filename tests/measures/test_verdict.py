@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import pathlib
 
 import jax
 import numpy as np
@@ -37,19 +36,6 @@ def test_wrong_answers_at_both_sizes_fail_whatever_else_is_right():
     below = SOLVES - 0.01
     assert decide({"small": below, "large": 0.2}, PERFECT)[0] == "fails"
     assert decide({"small": below, "large": 1.0}, PERFECT)[0] == "runs"
-
-
-def test_the_documentation_has_the_thresholds():
-    """Rows of a table: | moves small, large, deep | … | .98 | .95 |"""
-    text = (pathlib.Path(__file__).parents[2] / "docs" / "explanation" / "verdict.md").read_text()
-    section = text.partition("## The twelve numbers")[2].partition("\n## ")[0]
-    cells = [line.strip("|").split("|") for line in section.splitlines() if line[:1] == "|"][2:]
-    written = {}
-    for label, _, *numbers in cells:
-        name, _, places = label.strip().partition(" ")
-        for key in [f"{name}_{place}" for place in places.split(", ")] if places else [name]:
-            written[key] = tuple(float(number) for number in numbers)
-    assert written == {c.key: (c.runs_from, c.shortcut_below) for c in CRITERIA.values()}
 
 
 @pytest.mark.parametrize("name", CRITERIA)
