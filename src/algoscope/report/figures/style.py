@@ -112,7 +112,7 @@ def sheet(width: float, height: float, pad: float = 0.04) -> Figure:
 
 def grid(
     count: int, width: float, across: int, height: float, sharey: bool = False
-) -> tuple[Figure, Sequence[Any]]:
+) -> tuple[Figure, np.ndarray]:
     """A figure of so many panels, so many of them side by side, in lines of this height."""
     lines = -(-count // across)
     figure = sheet(width, height * lines)
