@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import pathlib
 
 import jax
 import numpy as np
