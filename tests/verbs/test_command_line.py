@@ -44,7 +44,9 @@ def test_every_verb_has_json_and_quiet_and_explains_every_option(words, algoscop
     assert ("--json" in text) == ("--quiet" in text) == with_result
     words_alone = " ".join(text.replace("│", " ").split())
     for defaulted in re.finditer(r"(\S+) \((default|required)\b", words_alone):
-        assert defaulted[1][-1] in ".…", f"no sentence before {words_alone[defaulted.start() :]}"
+        assert defaulted[1].rstrip(")")[-1] in ".…", (
+            f"no sentence before {words_alone[defaulted.start() :]}"
+        )
 
 
 class _Shown(Verb):

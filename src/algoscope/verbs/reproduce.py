@@ -95,7 +95,7 @@ def _stopped_after(seconds: float | None) -> Iterator[None]:
     def stop(_number: int, _frame: Any) -> None:
         raise Stopped
 
-    # Where nothing is trained, too, so that processes beside this one are told.
+    # Also where nothing is trained: the exception ends child processes on its way.
     before = signal.signal(signal.SIGTERM, stop)
     timer = threading.Timer(seconds or 0, os.kill, (os.getpid(), signal.SIGTERM))
     timer.daemon = True

@@ -219,7 +219,7 @@ def far_from_compiled(solutions: Solutions, between: Between) -> list[Claim]:
     return claims
 
 
-def of_figures(solutions: Solutions, between: Between | None) -> list[Claim]:
+def figure_claims(solutions: Solutions, between: Between | None) -> list[Claim]:
     """All claims about a task's figures; without `between` none about figure 5."""
     claims = unrelated(solutions, solutions.plan.sizes[-1])
     claims += far_from_compiled(solutions, between) if between is not None else []

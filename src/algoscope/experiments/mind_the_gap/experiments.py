@@ -81,7 +81,7 @@ def figures(
     }
     correlations, _, _ = tables.correlations(solutions)
     shown = (correlations, tables.with_steps_held(solutions), waiting.table(solutions))
-    return Result(shown, tuple(claims.of_figures(solutions, between)), measured)
+    return Result(shown, tuple(claims.figure_claims(solutions, between)), measured)
 
 
 def _draw(

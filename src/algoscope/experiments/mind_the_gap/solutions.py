@@ -150,8 +150,8 @@ class Solutions:
         )
 
     def as_json(self) -> dict[str, Any]:
-        of_all = ("plan", "seeds")
-        chunks = [{k: v for k, v in chunk.items() if k not in of_all} for chunk in self.measured]
+        shared = ("plan", "seeds")
+        chunks = [{k: v for k, v in chunk.items() if k not in shared} for chunk in self.measured]
         plan = self.plan.as_json(self.plan.training)
         return {"plan": plan, "chunks": chunks, "seeds": self.seeds}
 

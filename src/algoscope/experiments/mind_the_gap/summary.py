@@ -37,7 +37,7 @@ def summary(folder: pathlib.Path) -> Result | None:
         if compared and solutions.plan.task in waiting.PROGRAMS:
             all_tables.append(waiting.table(solutions))
         between = claims.between(solutions) if compared else None
-        all_claims += claims.of_figures(solutions, between)
+        all_claims += claims.figure_claims(solutions, between)
     numbers = {"ensembles": {name: solutions.as_json() for name, solutions in ensembles.items()}}
     return Result(tuple(all_tables), tuple(all_claims), numbers)
 
