@@ -34,7 +34,7 @@ def certify(lowered: Lowered, sharpness: float, precision: Precision) -> Certifi
     margins, gaps = [silent], []
     for round_ in lowered.rounds:
         for head in round_.heads:
-            if head.uses_resolution:
+            if head.uses_n:
                 gaps.append(1 / precision.resolution)
                 continue
             sizes = [abs(w) * lowered.bounds.size(form) * _terms(form) for form, w in head.score]
@@ -44,7 +44,7 @@ def certify(lowered: Lowered, sharpness: float, precision: Precision) -> Certifi
             margins.append(silent + 2 * precision.rounding * sum(sizes))
             slope = sum(w * form.terms.get(Atom(OTHER, POSITION), 0.0) for form, w in head.score)
             gaps += [margins[-1] / abs(slope)] if slope else []
-        if round_.uses_resolution:
+        if round_.uses_n:
             gaps.append(1 / precision.resolution)
     for emitted in lowered.emitted:
         if isinstance(emitted, EmittedPointer):

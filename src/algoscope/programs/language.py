@@ -140,6 +140,10 @@ N = Number(0.0, 1.0)
 ZERO, ONE = Form({}, Number(0.0)), Form({}, Number(1.0))
 
 
+def _contains_n(form: Form) -> bool:
+    return any(number.multiple for number in (form.constant, *form.terms.values()))
+
+
 def read(where: str, name: str) -> Form:
     return Form({Atom(where, name): Number(1.0)}, Number(0.0))
 
@@ -176,6 +180,12 @@ class Term(NamedTuple):
         """Everything that is read."""
         return {atom for form in self.forms for atom in form.terms}
 
+    @property
+    def uses_n(self) -> bool:
+        """Whether N is in the value or its factor, or a comparison in the guard."""
+        scaled = self.coefficient.multiple or self.guard.excess.terms
+        return bool(scaled) or _contains_n(self.value)
+
 
 @dataclasses.dataclass(frozen=True)
 class Variable:
@@ -202,6 +212,11 @@ class Selection:
     @property
     def forms(self) -> tuple[Form, ...]:
         return self.score, self.unmet, *self.unmet_hinges, *(hinge.value for hinge in self.hinges)
+
+    @property
+    def uses_n(self) -> bool:
+        """Whether N is in the score or a condition."""
+        return any(map(_contains_n, self.forms)) or any(hinge.uses_n for hinge in self.hinges)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Head(NamedTuple):
     """At most 0 in each form, where a sender meets them all."""
     worst: float
     """The sum of units lies between minus this and this."""
-    uses_resolution: bool
+    uses_n: bool
     """Whether N is in the score."""
 
     @property
@@ -80,7 +80,7 @@ class HiddenUnit(NamedTuple):
 class LoweredRound(NamedTuple):
     heads: tuple[Head, ...]
     units: tuple[HiddenUnit, ...]
-    uses_resolution: bool
+    uses_n: bool
     """Whether N is in a unit."""
 
 
@@ -201,23 +201,15 @@ def _atoms(program: GraphProgram) -> set[Atom]:
 
 def _lower_round(round_: Round, bounds: Bounds, resolution: float) -> LoweredRound:
     terms = [(update.variable, term) for update in round_.updates for term in update.terms]
+    units = (
+        HiddenUnit(variable, term.coefficient.at(resolution), _lower_term(term, bounds, resolution))
+        for variable, term in terms
+    )
     return LoweredRound(
         tuple(_lower_selection(s, bounds, resolution) for s in round_.selections),
-        tuple(
-            HiddenUnit(
-                variable, term.coefficient.at(resolution), _lower_term(term, bounds, resolution)
-            )
-            for variable, term in terms
-        ),
-        any(
-            term.guard.excess.terms or term.coefficient.multiple or _has_resolution(term.value)
-            for _, term in terms
-        ),
+        tuple(units),
+        any(term.uses_n for _, term in terms),
     )
-
-
-def _has_resolution(form: Form) -> bool:
-    return any(number.multiple for number in (form.constant, *form.terms.values()))
 
 
 def _lower_selection(selection: Selection, bounds: Bounds, resolution: float) -> Head:
@@ -239,15 +231,12 @@ def _lower_selection(selection: Selection, bounds: Bounds, resolution: float) ->
     if unmet.terms:
         conditions.append(Weighted(unmet, -penalty))
         missed += bounds.most(unmet)
-    uses_resolution = any(map(_has_resolution, selection.forms)) or any(
-        h.coefficient.multiple for h in selection.hinges
-    )
     return Head(
         selection.name,
         (*_signed(score), *hinges),
         tuple(conditions),
         gain + penalty * missed,
-        uses_resolution,
+        selection.uses_n,
     )
 
 
