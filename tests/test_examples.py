@@ -1,6 +1,5 @@
 """The examples run, and show what they promise."""
 
-import ast
 import pathlib
 import runpy
 
@@ -9,16 +8,24 @@ import nbformat
 import pytest
 import torch
 
+from algoscope import programs, tasks
+
 EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
 
 
-def test_an_algorithm_of_ones_own_is_compiled_exactly(capsys):
-    names = runpy.run_path(str(EXAMPLES / "own_algorithm.py"))
-    result = ast.literal_eval(capsys.readouterr().out)
-    for account in (result, result["interpreter"], result["compilation"]):
-        assert account["exact_traces"] == account["exact_outputs"] == 1.0
-    assert len(names["layers"]) > 2
-    assert sum(map(len, names["layers"])) < 16, "some rooms have no way out"
+def test_an_algorithm_of_ones_own_is_compiled_trained_and_judged(capsys, monkeypatch):
+    for registry in (programs.registry, tasks.registry):
+        monkeypatch.setattr(registry, "_registered", {})
+    path = str(EXAMPLES / "own_algorithm.py")
+    example = runpy.run_path(path, run_name="__main__")
+    result = example["verification"]
+    for exactness in (result.network, result.interpreter, result.compilation):
+        assert exactness.exact_traces == exactness.exact_outputs == 1.0
+    verdicts = {name: judgement.word for name, judgement in example["judgements"].items()}
+    assert verdicts == {"compiled": "runs", "trained": "fails"}
+    printed = capsys.readouterr().out
+    assert "way_out: door = kitchen hall landing hall hall" in printed
+    assert printed.endswith("compiled: runs\ntrained: fails\n")
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")

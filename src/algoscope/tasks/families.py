@@ -52,11 +52,11 @@ def draw_structure(stream: np.ndarray, chosen: Mapping[str, Any], A: np.ndarray)
     With several communities (option `k`) each is a graph of the family.
     """
     family: Family = chosen["family"]
-    given = [chosen[name] for name in family.parameters]
+    options = [chosen[name] for name in family.parameters]
     bounds = community_bounds(len(A), chosen.get("k", 1))
     for start, end in itertools.pairwise(bounds):
         community = np.zeros((end - start, end - start))
-        family.draw(stream, *given, community)
+        family.draw(stream, *options, community)
         if "reciprocity" in chosen:
             _drop_directions(stream, chosen["reciprocity"], community)
         A[start:end, start:end] = community

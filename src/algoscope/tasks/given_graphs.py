@@ -34,9 +34,9 @@ class _Edges(NamedTuple):
     labels: list[Hashable]
 
 
-def read_graph(given: Mapping[str, Any], weighted: bool) -> Graph:
+def read_graph(inputs: Mapping[str, Any], weighted: bool) -> Graph:
     """The graph among the inputs given, its weights made 1 if the task has none."""
-    edges = _read_edges(given, weighted)
+    edges = _read_edges(inputs, weighted)
     nodes = len(edges.labels)
     if nodes == 0:
         raise ValueError("graph: got no nodes, needed at least 1")
@@ -57,9 +57,9 @@ def read_graph(given: Mapping[str, Any], weighted: bool) -> Graph:
     return Graph(A, edges.labels)
 
 
-def _read_edges(given: Mapping[str, Any], weighted: bool) -> _Edges:
-    graph, edge_index = given.get("graph"), given.get("edge_index")
-    details = [name for name in ("edge_weight", "num_nodes") if given.get(name) is not None]
+def _read_edges(inputs: Mapping[str, Any], weighted: bool) -> _Edges:
+    graph, edge_index = inputs.get("graph"), inputs.get("edge_index")
+    details = [name for name in ("edge_weight", "num_nodes") if inputs.get(name) is not None]
     if (graph is None) == (edge_index is None):
         raise ValueError(
             f"graph: got {'none' if graph is None else 'both a graph and an edge_index'}, needed a "
@@ -75,7 +75,7 @@ def _read_edges(given: Mapping[str, Any], weighted: bool) -> _Edges:
     if hasattr(graph, "edges") or hasattr(graph, "tocoo"):
         raise ValueError(f"{details[0]}: got it beside a graph, needed an edge_index with it")
     ends = _array("edge_index", graph if edge_index is None else edge_index)
-    return _from_edge_index(ends, given.get("edge_weight"), given.get("num_nodes"))
+    return _from_edge_index(ends, inputs.get("edge_weight"), inputs.get("num_nodes"))
 
 
 def _first(edges: _Edges, weights: np.ndarray, where: np.ndarray) -> Iterator[tuple[float, str]]:
@@ -147,13 +147,13 @@ def _from_edge_index(edge_index: np.ndarray, edge_weight: Any, num_nodes: Any) -
         )
     weights = np.ones(edge_index.shape[1])
     if edge_weight is not None:
-        given = _array("edge_weight", edge_weight)
-        if given.size != len(weights) or given.dtype.kind not in "biuf":
+        array = _array("edge_weight", edge_weight)
+        if array.size != len(weights) or array.dtype.kind not in "biuf":
             raise ValueError(
-                f"edge_weight: got {list(given.shape)} of {given.dtype}, "
+                f"edge_weight: got {list(array.shape)} of {array.dtype}, "
                 f"needed a number for each of the {len(weights)} edges"
             )
-        weights = given.reshape(-1).astype(float)
+        weights = array.reshape(-1).astype(float)
     return _Edges(edge_index[0], edge_index[1], weights, list(range(num_nodes)))
 
 

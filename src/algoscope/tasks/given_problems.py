@@ -124,22 +124,22 @@ def _holds_two(problem: Any) -> bool:
     )
 
 
-def _read(task: Task, given: dict[str, Any]) -> _Problem:
+def _read(task: Task, inputs: dict[str, Any]) -> _Problem:
     if "A" in task.problem:
         weighted = needs.unweighted not in task.needs and _kinds(task)["A"] is Kind.SCALAR
-        graph = given_graphs.read_graph(given, weighted)
-        return _Problem({"A": graph.A} | _read_others(task, given, graph.labels), graph.labels)
+        graph = given_graphs.read_graph(inputs, weighted)
+        return _Problem({"A": graph.A} | _read_others(task, inputs, graph.labels), graph.labels)
     if _is_pair_of_strings(task):
         first, second, _ = _input_names(task)
         classes = {f.name: f.classes for f in task.features}["key"]
-        strings = given_sequences.read_strings((first, second), given, classes)
+        strings = given_sequences.read_strings((first, second), inputs, classes)
         return _Problem(strings._asdict(), range(len(strings.key)))
     if _is_geometry(task):
-        registers = given_sequences.read_points(given)
+        registers = given_sequences.read_points(inputs)
     elif {"p", "q"} == set(task.problem):
-        registers = given_sequences.read_search_probabilities(given)
+        registers = given_sequences.read_search_probabilities(inputs)
     else:
-        registers = _read_others(task, given, range(_length(task, given)))
+        registers = _read_others(task, inputs, range(_length(task, inputs)))
     return _Problem(registers, range(max(len(values) for values in registers.values())))
 
 
@@ -147,18 +147,18 @@ def _kinds(task: Task) -> dict[str, Kind]:
     return {feature.name: feature.kind for feature in task.features}
 
 
-def _length(task: Task, given: Mapping[str, Any]) -> int:
+def _length(task: Task, inputs: Mapping[str, Any]) -> int:
     """The number of nodes of a problem without graph: that of the first list's values."""
-    values = (given.get(f.name) for f in _problem(task) if f.location is not Location.GRAPH)
+    values = (inputs.get(f.name) for f in _problem(task) if f.location is not Location.GRAPH)
     return next((len(v) for v in values if isinstance(v, Sized) and not isinstance(v, set)), 0)
 
 
 def _read_others(
-    task: Task, given: Mapping[str, Any], labels: Sequence[Hashable]
+    task: Task, inputs: Mapping[str, Any], labels: Sequence[Hashable]
 ) -> dict[str, np.ndarray]:
     """The registers of all features but the graph."""
     return {
-        feature.name: _read_feature(feature, given.get(_name(feature)), labels)
+        feature.name: _read_feature(feature, inputs.get(_name(feature)), labels)
         for feature in _problem(task)
         if feature.name != "A"
     }

@@ -35,15 +35,15 @@ def read_number(name: str, value: Any) -> np.ndarray:
     return read_numbers(name, [value])
 
 
-def read_points(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def read_points(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """x and y [n], from `points` [n, 2] (or [2, 2, 2]: two segments), or one by one."""
-    points = given.get("points")
+    points = inputs.get("points")
     if points is None:
-        x, y = (read_numbers(name, given.get(name)) for name in ("x", "y"))
+        x, y = (read_numbers(name, inputs.get(name)) for name in ("x", "y"))
         if len(x) != len(y):
             raise ValueError(f"y: got {len(y)} values, needed {len(x)}, as many as x has")
         return {"x": x, "y": y}
-    if given.get("x") is not None or given.get("y") is not None:
+    if inputs.get("x") is not None or inputs.get("y") is not None:
         raise ValueError("x: got it beside points, needed either points or x and y")
     try:
         numbers = np.asarray(points)
@@ -57,9 +57,9 @@ def read_points(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return {"x": read_numbers("x", x), "y": read_numbers("y", y)}
 
 
-def read_search_probabilities(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def read_search_probabilities(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """p of each key, and q of the gaps around them, one more: both [n], the last p being 0."""
-    p, q = (read_numbers(name, given.get(name)) for name in ("p", "q"))
+    p, q = (read_numbers(name, inputs.get(name)) for name in ("p", "q"))
     if len(q) != len(p) + 1:
         raise ValueError(f"q: got {len(q)} values, needed {len(p) + 1}, one more than p has")
     return {"p": np.append(p, 0.0), "q": q}
@@ -72,7 +72,7 @@ class Strings(NamedTuple):
     """int32 [n]: the code of each character."""
 
 
-def read_strings(names: tuple[str, str], given: Mapping[str, Any], classes: int) -> Strings:
+def read_strings(names: tuple[str, str], inputs: Mapping[str, Any], classes: int) -> Strings:
     """Two strings over an alphabet of at most that many characters.
 
     The characters' codes are their places in `alphabet`, or else in the sorted set of those that
@@ -80,14 +80,14 @@ def read_strings(names: tuple[str, str], given: Mapping[str, Any], classes: int)
     """
     texts = []
     for name in names:
-        text = given.get(name)
+        text = inputs.get(name)
         if text is None or not isinstance(text, (str, Sequence, np.ndarray)):
             raise ValueError(f"{name}: got {short(text)}, needed a string")
         if len(text) == 0:
             raise ValueError(f"{name}: got an empty string, needed at least one character")
         texts.append(list(text))
     characters = texts[0] + texts[1]
-    alphabet = given.get("alphabet")
+    alphabet = inputs.get("alphabet")
     if alphabet is None:
         codes = all(isinstance(c, (int, np.integer)) for c in characters)
         alphabet = range(classes) if codes else "".join(sorted({str(c) for c in characters}))

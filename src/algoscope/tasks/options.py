@@ -29,26 +29,26 @@ class Option:
     condition: Condition | None = None
 
 
-def resolve(task: str, options: Mapping[str, Option], given: Mapping[str, Any], size: int) -> dict:
-    """The values of all options of a task, checked."""
-    for name in given:
+def resolve(task: str, options: Mapping[str, Option], values: Mapping[str, Any], size: int) -> dict:
+    """The values of all options of a task, checked: those of a user, or defaults."""
+    for name in values:
         if name not in options:
             raise ValueError(unknown_name(f"option of {task}", name, [*options, *OF_ALL_TASKS]))
-    values = {
-        name: option.check(name, given.get(name, option.default), size)
+    resolved = {
+        name: option.check(name, values.get(name, option.default), size)
         for name, option in options.items()
     }
-    for name in given:
+    for name in values:
         condition = options[name].condition
         if condition is None:
             continue
-        other = given.get(condition.option, options[condition.option].default)
+        other = values.get(condition.option, options[condition.option].default)
         if other not in condition.values:
             raise ValueError(
-                f"{name}: got {given[name]!r} with {condition.option}={other!r}, "
+                f"{name}: got {values[name]!r} with {condition.option}={other!r}, "
                 f"needed {condition.option}={' or '.join(map(repr, condition.values))}"
             )
-    return values
+    return resolved
 
 
 def _number(name, value):

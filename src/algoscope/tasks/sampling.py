@@ -6,21 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from algoscope.tasks import mersenne, options
+from algoscope.tasks import mersenne
 from algoscope.tasks.batch import Batch
+from algoscope.tasks.options import resolve
 from algoscope.tasks.task import Task
 from algoscope.tasks.tracing import Tracer
 
 _MOST_DECIMALS = 15
 
 
-def sample_task(task: Task, size: int, count: int, seed: int, given: Mapping[str, Any]) -> Batch:
+def sample_task(task: Task, size: int, count: int, seed: int, options: Mapping[str, Any]) -> Batch:
     """Draws `count` problems of `size` and runs the reference algorithm on each."""
-    return next(batches(task, size, count, seed, given))
+    return next(batches(task, size, count, seed, options))
 
 
 def batches(
-    task: Task, size: int, count: int, seed: int, given: Mapping[str, Any], burn_in: int = 0
+    task: Task, size: int, count: int, seed: int, options: Mapping[str, Any], burn_in: int = 0
 ) -> Iterator[Batch]:
     """Batches without end, each of the next `count` problems that the seed's stream draws.
 
@@ -33,10 +34,10 @@ def batches(
     burn_in = _whole("burn_in", burn_in, 0)
     if seed >= 2**32:
         raise ValueError(f"seed: got {seed}, needed less than 2**32, as for numpy's RandomState")
-    given = dict(given)
-    scale = _scale_of(given.pop("truncate_decimals", None))
-    chosen = options.resolve(task.name, task.options, given, size)
-    tracer = Tracer(task, task.nodes(size, given), chosen, scale)
+    options = dict(options)
+    scale = _scale_of(options.pop("truncate_decimals", None))
+    chosen = resolve(task.name, task.options, options, size)
+    tracer = Tracer(task, task.nodes(size, options), chosen, scale)
     stream = mersenne.stream_from(np.random.RandomState(seed))
     return _batches(tracer, stream, count, burn_in)
 
@@ -49,7 +50,7 @@ def _batches(tracer: Tracer, stream: np.ndarray, count: int, burn_in: int) -> It
 
 def trace_problems(task: Task, nodes: int, problems: Sequence[Mapping[str, np.ndarray]]) -> Batch:
     """The batch of given problems, in registers: each feature of `task.problem` by name."""
-    return Tracer(task, nodes, options.resolve(task.name, task.options, {}, nodes)).trace(problems)
+    return Tracer(task, nodes, resolve(task.name, task.options, {}, nodes)).trace(problems)
 
 
 def _scale_of(decimals: Any) -> float:

@@ -106,9 +106,9 @@ def training_sizes(task: Task, recipe: Recipe) -> tuple[int, ...]:
     return (max(sizes) * 5 // 4,) if "length_needle" in task.options else sizes
 
 
-def _defaults(task: Task, recipe: Recipe, given: Mapping[str, Any]) -> dict[str, Any]:
+def _defaults(task: Task, recipe: Recipe, options: Mapping[str, Any]) -> dict[str, Any]:
     defaults: dict[str, Any] = {}
-    if "family" in task.options and "family" not in given:
+    if "family" in task.options and "family" not in options:
         defaults["p"] = tuple(p / 2 for p in recipe.p) if task.long_traces else recipe.p
     if "length_needle" in task.options:
         defaults["length_needle"] = recipe.length_needle

@@ -33,8 +33,8 @@ class Task:
     """The sampler's options by name, as dm-clrs names them."""
     smallest: int = 1
     """The smallest size for which the problem makes sense."""
-    nodes: Callable[[int, Mapping[str, Any]], int] = lambda size, given: size
-    """The number of nodes of a problem of the given size, with the options given."""
+    nodes: Callable[[int, Mapping[str, Any]], int] = lambda size, options: size
+    """The number of nodes of a problem of the given size, with these options of its sampler."""
     evaluation_multiplier: int = 1
     """How many times 32 samples the canonical val and test splits have."""
     needs: tuple[Callable, ...] = ()

@@ -45,9 +45,9 @@ def reach_one_by_one(trace, pos, s, A, adj, reach_h, pi_h, pi):
     start_at_self(pi_h)
     reach_h[s[0]] = 1
     record(trace)
-    found = True
-    while found:
-        found = False
+    growing = True
+    while growing:
+        growing = False
         level = reach_h.copy()
         for i in range(n):
             if level[i]:
@@ -55,7 +55,7 @@ def reach_one_by_one(trace, pos, s, A, adj, reach_h, pi_h, pi):
                     if A[i, j] > 0 and not reach_h[j]:
                         reach_h[j] = 1
                         pi_h[j] = i
-                        found = True
+                        growing = True
                         record(trace)
     pi[:] = pi_h
 

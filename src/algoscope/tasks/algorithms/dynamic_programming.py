@@ -173,7 +173,7 @@ lcs_length = Task(
     find_common_subsequence,
     options={"length_2": Option(None, _second_length), "chars": Option(4, integer(1, 4))},
     smallest=2,
-    nodes=lambda size, given: size + (given.get("length_2") or 0),
+    nodes=lambda size, options: size + (options.get("length_2") or 0),
     fixed_predecessors=True,
 )
 
@@ -192,7 +192,7 @@ optimal_bst = Task(
     """,
     draw_search_probabilities,
     build_search_tree,
-    nodes=lambda size, given: size + 1,
+    nodes=lambda size, options: size + 1,
     needs=(needs.not_negative_probabilities,),
     fixed_predecessors=True,
 )

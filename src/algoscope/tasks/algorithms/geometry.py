@@ -208,7 +208,7 @@ segments_intersect = Task(
     draw_segments,
     cross_segments,
     options=RANGE,
-    nodes=lambda size, given: 4,
+    nodes=lambda size, options: 4,
     evaluation_multiplier=64,
     needs=(needs.two_segments,),
 )

@@ -36,13 +36,13 @@ def score(example: Example, text: str) -> Scores:
             f"example: got the answer {example.answer!r}, needed one of the shape that "
             f"{example.task} has with {example.nodes} nodes"
         )
-    given = read(example.task, text, example.nodes, example.traces)
+    answer = read(example.task, text, example.nodes, example.traces)
     return Scores(
-        given.shape_score,
-        given.parse_score,
-        _agreement(_as_step(right.arrays), _as_step(given.arrays)) if given.shape_score else 0.0,
-        given.trace_shape_score,
-        _agreement(right.trace, given.trace) if given.trace_shape_score else 0.0,
+        answer.shape_score,
+        answer.parse_score,
+        _agreement(_as_step(right.arrays), _as_step(answer.arrays)) if answer.shape_score else 0.0,
+        answer.trace_shape_score,
+        _agreement(right.trace, answer.trace) if answer.trace_shape_score else 0.0,
         float(first_paragraph(text) == first_paragraph(example.answer)),
     )
 
@@ -51,11 +51,11 @@ def _as_step(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name: array[None] for name, array in arrays.items()}
 
 
-def _agreement(right: dict[str, np.ndarray], given: dict[str, np.ndarray]) -> float:
+def _agreement(right: dict[str, np.ndarray], answer: dict[str, np.ndarray]) -> float:
     """The share of equal elements; both by feature: [steps, …]."""
     equal = total = 0
     for name, array in right.items():
-        common = min(len(array), len(given[name]))
-        equal += int(np.sum(array[:common] == given[name][:common]))
-        total += max(array.size, given[name].size)
+        common = min(len(array), len(answer[name]))
+        equal += int(np.sum(array[:common] == answer[name][:common]))
+        total += max(array.size, answer[name].size)
     return equal / total if total else 1.0
