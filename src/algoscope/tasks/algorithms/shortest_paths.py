@@ -1,4 +1,4 @@
-"""Shortest paths in weighted graphs, and the priority queue that Prim's algorithm shares."""
+"""Shortest paths in weighted graphs, and the priority-first search that Prim's algorithm shares."""
 
 from algoscope.tasks import needs
 from algoscope.tasks.compilation import compiled, order, record
@@ -42,15 +42,29 @@ def extract_min(key, in_queue):
 
 
 @compiled
-def lower_keys(node, base, A, key, pi, mark, in_queue):
-    """Queues a node's unmarked neighbours with the key base + weight, unless theirs is less."""
-    for v in range(A.shape[0]):
-        if A[node, v] != 0 and not mark[v]:
-            offer = base + A[node, v]
-            if not in_queue[v] or offer < key[v]:
-                pi[v] = node
-                key[v] = offer
-                in_queue[v] = 1
+def priority_first(trace, pos, s, A, adj, pi_h, key, mark, in_queue, u, pi, whole_paths):
+    """Takes the node of smallest key, a node a step, and queues its unmarked neighbours with the
+    weight of the edge as key, or with that of `whole_paths` from the source."""
+    positions(pos)
+    adjacency(A, adj)
+    start_at_self(pi_h)
+    u[0] = s[0]
+    in_queue[s[0]] = 1
+    record(trace)
+    while in_queue.any():
+        node = extract_min(key, in_queue)
+        u[0] = node
+        mark[node] = 1
+        base = key[node] if whole_paths else 0.0
+        for v in range(A.shape[0]):
+            if A[node, v] != 0 and not mark[v]:
+                offer = base + A[node, v]
+                if not in_queue[v] or offer < key[v]:
+                    pi_h[v] = node
+                    key[v] = offer
+                    in_queue[v] = 1
+        record(trace)
+    pi[:] = pi_h
 
 
 @compiled
@@ -81,19 +95,7 @@ def trace_bellman_ford(trace, pos, s, A, adj, pi_h, d, msk, pi):
 @compiled
 def trace_dijkstra(trace, pos, s, A, adj, pi_h, d, mark, in_queue, u, pi):
     """Dijkstra's shortest paths from one source, a node a step (Dijkstra, 1959)."""
-    positions(pos)
-    adjacency(A, adj)
-    start_at_self(pi_h)
-    u[0] = s[0]
-    in_queue[s[0]] = 1
-    record(trace)
-    while in_queue.any():
-        node = extract_min(d, in_queue)
-        u[0] = node
-        mark[node] = 1
-        lower_keys(node, d[node], A, d, pi_h, mark, in_queue)
-        record(trace)
-    pi[:] = pi_h
+    priority_first(trace, pos, s, A, adj, pi_h, d, mark, in_queue, u, pi, True)
 
 
 @compiled

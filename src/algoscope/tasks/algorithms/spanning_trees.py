@@ -3,7 +3,7 @@
 import numpy as np
 
 from algoscope.tasks import needs
-from algoscope.tasks.algorithms.shortest_paths import extract_min, lower_keys
+from algoscope.tasks.algorithms.shortest_paths import priority_first
 from algoscope.tasks.compilation import compiled, order, record
 from algoscope.tasks.graphs import (
     UNDIRECTED_WEIGHTS,
@@ -69,19 +69,7 @@ def kruskal(trace, pos, A, adj, in_mst_h, pi, u, v, root_u, root_v, mask_u, mask
 @compiled
 def prim(trace, pos, s, A, adj, pi_h, key, mark, in_queue, u, pi):
     """Prim's minimum spanning tree, a node a step (Prim, 1957)."""
-    positions(pos)
-    adjacency(A, adj)
-    start_at_self(pi_h)
-    u[0] = s[0]
-    in_queue[s[0]] = 1
-    record(trace)
-    while in_queue.any():
-        node = extract_min(key, in_queue)
-        u[0] = node
-        mark[node] = 1
-        lower_keys(node, 0.0, A, key, pi_h, mark, in_queue)
-        record(trace)
-    pi[:] = pi_h
+    priority_first(trace, pos, s, A, adj, pi_h, key, mark, in_queue, u, pi, False)
 
 
 mst_kruskal = Task(
