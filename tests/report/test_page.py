@@ -54,6 +54,13 @@ def test_it_never_scrolls_sideways(visit, page_path, font):
     assert too_wide(shown, font) == []
 
 
+def test_every_number_of_a_network_is_in_sight_on_a_laptop(visit, page_path):
+    shown, _ = visit(page_path.as_uri(), width=1280)
+    table = shown.locator(".bleed").first
+    table.evaluate("box => box.style.setProperty('font-family', 'DejaVu Sans')")
+    assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
 def test_a_page_that_is_too_wide_is_noticed(visit, page_path):
     shown, _ = visit(page_path.as_uri(), width=NARROWEST)
     shown.evaluate("document.querySelector('h1').style.minWidth = '330px'")
