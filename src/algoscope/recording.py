@@ -59,16 +59,16 @@ class Recording(eqx.Module):
     def take(self, samples: slice | np.ndarray) -> "Recording":
         """The samples of a slice, of indices or of a mask."""
 
-        def of(values):
-            return type(values)(*map(of, values)) if isinstance(values, tuple) else values[samples]
+        def cut(values):
+            return type(values)(*map(cut, values)) if isinstance(values, tuple) else values[samples]
 
         return Recording(
             self.attention[samples],
             self.hidden[samples],
-            {name: of(values) for name, values in self.hints.items()},
-            {name: of(values) for name, values in self.outputs.items()},
+            {name: cut(values) for name, values in self.hints.items()},
+            {name: cut(values) for name, values in self.outputs.items()},
             np.asarray(self.lengths)[samples],
-            {name: of(values) for name, values in self.logits.items()},
+            {name: cut(values) for name, values in self.logits.items()},
             None if self.initial is None else self.initial[samples],
         )
 
@@ -77,10 +77,10 @@ class Recording(eqx.Module):
         steps = min(int(self.valid[0].sum()), _MOST_MAPS)
         maps = np.asarray(self.attention)[0, :steps].mean(1)
         arrays = {"attention": self.attention, "hidden": self.hidden}
-        arrays |= {f"hints[{name!r}]": of for name, of in self.hints.items()}
-        arrays |= {f"outputs[{name!r}]": of for name, of in self.outputs.items()}
-        rows = [[name, " × ".join(map(str, np.shape(of)))] for name, of in arrays.items()]
-        pictures = " ".join(markup.heat_map(of, f"step {t + 1}") for t, of in enumerate(maps))
+        arrays |= {f"hints[{name!r}]": array for name, array in self.hints.items()}
+        arrays |= {f"outputs[{name!r}]": array for name, array in self.outputs.items()}
+        rows = [[name, " × ".join(map(str, np.shape(array)))] for name, array in arrays.items()]
+        pictures = " ".join(markup.heat_map(step, f"step {t + 1}") for t, step in enumerate(maps))
         return (
             markup.table(Table("Recording", ["array", "shape"], rows))
             + f"<p>attention of sample 0, steps 1 to {steps}, mean of heads; row reads column</p>"

@@ -66,10 +66,10 @@ def p_value(value: float, null: np.ndarray) -> float:
 
 def holm(p: Sequence[float]) -> np.ndarray:
     """p-values corrected for being several, by Holm's method."""
-    given = np.asarray(p, float)
-    order = np.argsort(given)
-    raised = given[order] * (len(given) - np.arange(len(given)))
-    corrected = np.empty(len(given))
+    values = np.asarray(p, float)
+    order = np.argsort(values)
+    raised = values[order] * (len(values) - np.arange(len(values)))
+    corrected = np.empty(len(values))
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(raised))
     return corrected
 

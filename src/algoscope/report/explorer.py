@@ -70,10 +70,10 @@ def _sample(batch: Batch, sample: int, title: str, features: list[Feature]) -> d
 def _graph(batch: Batch, sample: int) -> np.ndarray:
     """Which nodes are joined; nobody, for a task that has no graph."""
     nodes = batch.nodes
-    given = batch.inputs.get("adj", batch.inputs.get("A"))
-    if given is None or np.shape(given)[1:] != (nodes, nodes):
+    adjacency = batch.inputs.get("adj", batch.inputs.get("A"))
+    if adjacency is None or np.shape(adjacency)[1:] != (nodes, nodes):
         return np.zeros((nodes, nodes), bool)
-    joined = np.asarray(given[sample]) != 0
+    joined = np.asarray(adjacency[sample]) != 0
     return joined | joined.T
 
 

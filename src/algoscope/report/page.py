@@ -57,13 +57,14 @@ def _usual_place(runs: Sequence[Run]) -> pathlib.Path:
 
 def render(chapters: Sequence[Chapter], folder: pathlib.Path) -> str:
     """The page; its figures go into the folder, which replaces what was there."""
-    board = Board()
-    body = [section for chapter in chapters for section in sections(chapter, board)]
-    body.append(Section("files", "", _files(folder, board.drawn)))
+    boards = [Board(chapter) for chapter in chapters]
+    body = [section for board in boards for section in sections(board.chapter, board)]
+    drawn = [figure for board in boards for figure in board.drawn]
+    body.append(Section("files", "", _files(folder, drawn)))
 
     def fill(into: pathlib.Path) -> None:
         into.mkdir()
-        for figure in board.drawn:
+        for figure in drawn:
             style.save(figure, into)
 
     with explained(folder):

@@ -63,25 +63,25 @@ def commands(run: Run, findings: Findings) -> list[str]:
 
 def training_command(run: Run) -> str:
     """The options that differ from the defaults."""
-    given = training.config_of(run)
+    config = training.config_of(run)
     recipe = Recipe()
     options: dict[str, Any] = {
-        field.name: getattr(given, field.name)
+        field.name: getattr(config, field.name)
         for field in dataclasses.fields(TrainingOptions)
-        if field.name != "tasks" and getattr(given, field.name) != field.default
+        if field.name != "tasks" and getattr(config, field.name) != field.default
     }
-    if given.recipe.sizes != recipe.sizes:
-        options["sizes"] = given.recipe.sizes
-    if given.recipe.count != recipe.count:
-        options["batch"] = given.recipe.count
+    if config.recipe.sizes != recipe.sizes:
+        options["sizes"] = config.recipe.sizes
+    if config.recipe.count != recipe.count:
+        options["batch"] = config.recipe.count
     network = [
         f"{name}={json.dumps(value)}"
-        for name, value in vars(given.network).items()
+        for name, value in vars(config.network).items()
         if value != getattr(NetworkConfig(), name)
     ]
     if network:
         options["network"] = network
-    words = ["algoscope", "train", *given.tasks]
+    words = ["algoscope", "train", *config.tasks]
     for name, value in options.items():
         values = value if isinstance(value, (tuple, list)) else [value]
         words += [f"--{name.replace('_', '-')}", *map(str, values)]

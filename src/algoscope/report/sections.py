@@ -3,7 +3,6 @@
 A new one is a function from a chapter and a drawing board to HTML, and a line in `SECTIONS`.
 """
 
-import functools
 import textwrap
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -28,30 +27,33 @@ from algoscope.report.html import Section
 
 
 class Board:
-    """Draws figures for a page, and keeps them to be saved."""
+    """Draws the figures of a chapter for the page, and keeps them to be saved."""
 
-    def __init__(self) -> None:
+    def __init__(self, chapter: Chapter) -> None:
+        self.chapter = chapter
         self.drawn: list[Drawn] = []
 
-    def show(self, draw: Callable[[float], Drawn], chapter: Chapter, end: str = "") -> str:
-        """The figure twice: for wide pages, which is also saved, and for a telephone."""
-        full, narrow = draw(style.FULL), draw(style.NARROW)
-        full = full._replace(name=f"{chapter.start}{full.name}{end}")
+    def show(self, draw: Callable[..., Drawn], *data: object, end: str = "") -> str:
+        """The figure of the data twice: for wide pages, which is also saved, and for a
+        telephone."""
+        full, narrow = draw(*data, width=style.FULL), draw(*data, width=style.NARROW)
+        full = full._replace(name=f"{self.chapter.start}{full.name}{end}")
         self.drawn.append(full)
         telephone = style.inline(narrow._replace(name=full.name), "narrow")
         return html.figure(style.inline(full) + telephone, full.caption)
 
-    def show_wide(self, figures: Sequence[Drawn], chapter: Chapter) -> str:
+    def show_run(self, source: Source, draw: Callable[..., Drawn], *data: object) -> str:
+        """A figure of one run, under the run's name where there are several."""
+        if not self.chapter.several:
+            return self.show(draw, *data)
+        heading = element("h3", escape(source.run.name))
+        return heading + self.show(draw, *data, end=f"-{self.chapter.sources.index(source) + 1}")
+
+    def show_wide(self, figures: Sequence[Drawn]) -> str:
         """Figures that have one form, and are scrolled on a telephone."""
-        named = [figure._replace(name=f"{chapter.start}{figure.name}") for figure in figures]
+        named = [f._replace(name=f"{self.chapter.start}{f.name}") for f in figures]
         self.drawn.extend(named)
         return "".join(html.figure(style.inline(f, "roomy"), f.caption) for f in named)
-
-    def show_run(self, draw: Callable[[float], Drawn], chapter: Chapter, source: Source) -> str:
-        """A figure of one run, under the run's name where there are several."""
-        heading = element("h3", escape(source.run.name)) if chapter.several else ""
-        end = f"-{chapter.sources.index(source) + 1}" if chapter.several else ""
-        return heading + self.show(draw, chapter, end)
 
 
 class _Part(NamedTuple):
@@ -81,9 +83,7 @@ def _verdict(chapter: Chapter, board: Board) -> str:
     count = len(judgements)
     who = "Does this network" if count == 1 else f"Do these {count} networks"
     question = f"{who} run {chapter.task}, or a shortcut?"
-    figure = ""
-    if control:
-        figure = board.show(functools.partial(evidence.draw, judgements, control), chapter)
+    figure = board.show(evidence.draw, judgements, control) if control else ""
     return "".join(
         [
             element(
@@ -110,15 +110,13 @@ def _verdict(chapter: Chapter, board: Board) -> str:
 def _accuracy(chapter: Chapter, board: Board) -> str:
     if chapter.control is None:
         return ""
-    draw = functools.partial(accuracy.draw, chapter.judgements, chapter.control)
-    return board.show(draw, chapter)
+    return board.show(accuracy.draw, chapter.judgements, chapter.control)
 
 
 def _attention(chapter: Chapter, board: Board) -> str:
     judgements = chapter.judgements
     scores = {name: j.evidence.accuracy["large"] for name, j in judgements.items()}
-    draw = functools.partial(attention.draw, chapter.shown, scores, chapter.words)
-    return board.show(draw, chapter)
+    return board.show(attention.draw, chapter.shown, scores, chapter.words)
 
 
 def _explorer(chapter: Chapter, board: Board) -> str:
@@ -143,13 +141,12 @@ def explorer_data_id(chapter: Chapter) -> str:
 def _trace(chapter: Chapter, board: Board) -> str:
     if not any(judgement.evidence.external for judgement in chapter.judgements.values()):
         return ""
-    draw = functools.partial(traces.draw, chapter.judgements, chapter.control)
-    return board.show(draw, chapter)
+    return board.show(traces.draw, chapter.judgements, chapter.control)
 
 
 def _distances(chapter: Chapter, board: Board) -> str:
     return "".join(
-        board.show_run(functools.partial(distances.draw, s.findings.distances), chapter, s)
+        board.show_run(s, distances.draw, s.findings.distances)
         for s in chapter.sources
         if s.findings.distances is not None
     )
@@ -184,13 +181,13 @@ def _program(chapter: Chapter, board: Board) -> str:
         + "<h3>Certificate</h3>"
         + html.facts(certified)
         + "<h3>Weights</h3>"
-        + board.show_wide(weights.draw(program.name), chapter)
+        + board.show_wide(weights.draw(program.name))
     )
 
 
 def _landscape(chapter: Chapter, board: Board) -> str:
     return "".join(
-        board.show_run(functools.partial(landscape.draw, s.findings.landscapes), chapter, s)
+        board.show_run(s, landscape.draw, s.findings.landscapes)
         for s in chapter.sources
         if s.findings.landscapes
     )
@@ -198,7 +195,7 @@ def _landscape(chapter: Chapter, board: Board) -> str:
 
 def _provenance(chapter: Chapter, board: Board) -> str:
     return "".join(
-        board.show_run(functools.partial(training.draw, s.run, chapter.task), chapter, s)
+        board.show_run(s, training.draw, s.run, chapter.task)
         + provenance.section(s.run, s.findings)
         for s in chapter.sources
     )

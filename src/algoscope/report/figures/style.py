@@ -146,8 +146,8 @@ def _write_csv(drawn: Drawn, path: pathlib.Path) -> None:
 def inline(drawn: Drawn, class_: str = "full") -> str:
     """The figure as an SVG element in the page's colours and letters."""
     file = io.StringIO()
-    own: dict[Any, Any] = {"svg.hashsalt": drawn.name + class_, "svg.fonttype": "none"}
-    with styled(), matplotlib.rc_context(own):
+    salted: dict[Any, Any] = {"svg.hashsalt": drawn.name + class_, "svg.fonttype": "none"}
+    with styled(), matplotlib.rc_context(salted):
         drawn.figure.savefig(file, format="svg", metadata={"Date": None})
     text = file.getvalue()
     text = text[text.index("<svg") :]
@@ -169,10 +169,10 @@ def _with_own_ids(text: str, name: str) -> str:
     used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", text))
     start = hashlib.sha256(name.encode()).hexdigest()[:6]
 
-    def own(match: re.Match) -> str:
+    def renamed(match: re.Match) -> str:
         return f' id="{start}-{match[1]}"' if match[1] in used else ""
 
-    text = re.sub(r' id="([^"]+)"', own, text)
+    text = re.sub(r' id="([^"]+)"', renamed, text)
     return re.sub(r"(url\(#|href=\"#)([^)\"]+)", rf"\g<1>{start}-\g<2>", text)
 
 
@@ -187,9 +187,9 @@ def shaded(values: np.ndarray, colour: str) -> np.ndarray:
 
 def markers(names: Iterable[str]) -> dict[str, str]:
     """The sign of each network; those of one run, which comes before the comma, have the same."""
-    given = list(names)
-    runs = list(dict.fromkeys(run_of(name) for name in given))
-    return {name: _SIGNS[runs.index(run_of(name)) % len(_SIGNS)] for name in given}
+    runs_by_name = {name: run_of(name) for name in names}
+    runs = list(dict.fromkeys(runs_by_name.values()))
+    return {name: _SIGNS[runs.index(run) % len(_SIGNS)] for name, run in runs_by_name.items()}
 
 
 def run_of(name: str) -> str:
