@@ -122,3 +122,12 @@ def test_random_streams_of_tasks_are_told_apart_by_place_or_name():
     words = {tasks.seed_word(name) for name in ("bfs_sequential", "dfs_simplified", way_out)}
     assert len(words) == 3
     assert all(30 <= word < 2**32 for word in words)
+
+
+def test_a_prompt_of_it_is_solved_once_it_is_registered(monkeypatch):
+    monkeypatch.setattr(tasks.registry, "_registered", {})
+    (example,) = tasks.text.sample(way_out, size=5, count=1, seed=2)
+    with pytest.raises(tasks.text.PromptError, match="unknown task: 'way_out'"):
+        tasks.text.parse(example.prompt)
+    tasks.register(way_out)
+    assert tasks.text.write(tasks.text.parse(example.prompt).solved()).answer == example.answer

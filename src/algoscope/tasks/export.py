@@ -30,7 +30,7 @@ def to_rows(batch: Batch) -> list[dict[str, Any]]:
         rows.append(
             {
                 "task": batch.task.name,
-                "nodes": _nodes(batch),
+                "nodes": batch.nodes,
                 "length": int(batch.lengths[sample]),
                 **{_column(f): values[f.name].tolist() for f in batch.features},
             }
@@ -60,11 +60,11 @@ def to_pyg(batch: Batch) -> list[dict[str, Any]]:
         arrays = {f.name: _places_first(f, values[f.name], edges) for f in features}
         dictionaries.append(
             {
-                "x": _columns(inputs, Location.NODE, arrays, _nodes(batch)),
+                "x": _columns(inputs, Location.NODE, arrays, batch.nodes),
                 "edge_index": edges,
                 "edge_attr": _columns(inputs, Location.EDGE, arrays, edges.shape[1]),
                 **{_column(f): arrays[f.name] for f in features},
-                "num_nodes": _nodes(batch),
+                "num_nodes": batch.nodes,
                 "length": int(batch.lengths[sample]),
             }
         )
@@ -83,11 +83,11 @@ def to_networkx(batch: Batch) -> "list[networkx.Graph]":
     graphs = []
     for sample in range(len(batch)):
         values = _sample(batch, sample)
-        weights = values.get("A", np.zeros((_nodes(batch), _nodes(batch))))
+        weights = values.get("A", np.zeros((batch.nodes, batch.nodes)))
         symmetric = bool((weights == weights.T).all())
         graph = networkx.Graph() if symmetric else networkx.DiGraph()
         graph.graph["task"] = batch.task.name
-        graph.add_nodes_from(range(_nodes(batch)))
+        graph.add_nodes_from(range(batch.nodes))
         senders, receivers = np.nonzero(weights)
         for i, j in zip(senders.tolist(), receivers.tolist(), strict=True):
             graph.add_edge(i, j, weight=weights[i, j].item())
@@ -110,14 +110,8 @@ def _attach(graph: "networkx.Graph", feature: Feature, value: np.ndarray, on_edg
         graph.graph[feature.name] = value.tolist()
 
 
-def _nodes(batch: Batch) -> int:
-    return next(
-        batch.inputs[f.name].shape[1] for f in batch.at(Stage.INPUT) if f.location is Location.NODE
-    )
-
-
 def _all_pairs(batch: Batch) -> np.ndarray:
-    return np.ones((_nodes(batch), _nodes(batch)), bool)
+    return np.ones((batch.nodes, batch.nodes), bool)
 
 
 def _lives_on_edges(batch: Batch) -> bool:

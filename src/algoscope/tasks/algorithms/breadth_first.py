@@ -1,5 +1,7 @@
 """Breadth-first search."""
 
+import dataclasses
+
 from algoscope.tasks import needs
 from algoscope.tasks.compilation import compiled, record
 from algoscope.tasks.graphs import (
@@ -60,7 +62,9 @@ def reach_one_by_one(trace, pos, s, A, adj, reach_h, pi_h, pi):
     pi[:] = pi_h
 
 
-_FEATURES = """
+bfs = Task(
+    "bfs",
+    """
     pos      input   node  scalar
     s        input   node  mask_one
     A        input   edge  scalar  whole
@@ -68,23 +72,13 @@ _FEATURES = """
     pi       output  node  pointer
     reach_h  hint    node  mask
     pi_h     hint    node  pointer
-    """
-
-bfs = Task(
-    "bfs",
-    _FEATURES,
+    """,
     draw_graph_and_source,
     breadth_first_search,
     options=edge_probability(0.5),
     needs=(needs.unweighted,),
 )
 
-bfs_sequential = Task(
-    "bfs_sequential",
-    _FEATURES,
-    draw_graph_and_source,
-    reach_one_by_one,
-    options=edge_probability(0.5),
-    needs=(needs.unweighted,),
-    variant_of="bfs",
+bfs_sequential = dataclasses.replace(
+    bfs, name="bfs_sequential", algorithm=reach_one_by_one, variant_of="bfs"
 )

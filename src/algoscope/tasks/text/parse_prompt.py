@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.errors import short, unknown_name
+from algoscope.errors import short
 from algoscope.tasks import needs
 from algoscope.tasks.batch import Batch
 from algoscope.tasks.features import Feature, Kind, Stage
 from algoscope.tasks.given_problems import complaints
-from algoscope.tasks.registry import get, names
+from algoscope.tasks.registry import get
 from algoscope.tasks.sampling import trace_problems
 from algoscope.tasks.task import Task
 from algoscope.tasks.text.prompt_layout import Layout, is_real, layout_of, written_shape
@@ -63,12 +63,13 @@ def parse(prompt: str) -> Problem:
             f"inputs, and what is asked for, such as {_example()!r}"
         )
     name = lines[0].removesuffix(":")
-    if name not in names() or lines[0] == name:
-        raise PromptError(
-            f"prompt: the first line is {short(lines[0])}, needed a task and a colon; "
-            + unknown_name("task", name, names())
-        )
-    task = get(name)
+    first = f"prompt: the first line is {short(lines[0])}, needed a task and a colon"
+    if lines[0] == name:
+        raise PromptError(f"{first}, such as {_example().partition(':')[0]}:")
+    try:
+        task = get(name)
+    except ValueError as error:
+        raise PromptError(f"{first}; {error}") from None
     traces = lines[2].startswith("trace | ")
     layout = layout_of(task, traces)
     asked = ", ".join(layout.asked)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.tasks.batch import Batch
-from algoscope.tasks.features import Feature, Kind, Location, Stage
+from algoscope.tasks.features import Feature, Kind, Stage
 from algoscope.tasks.options import integer
 from algoscope.tasks.text.prompt_layout import layout_of
 
@@ -64,7 +64,7 @@ class _Writer:
             answer = f"{_BETWEEN.join(map(self._step, range(1, self.steps - 1)))} | {answer}"
         return Example(
             self.batch.task.name,
-            _nodes(self.batch),
+            self.batch.nodes,
             self.traces,
             f"{self.batch.task.name}:\n{_BETWEEN.join(inputs)}\n{asked}:\n",
             f"{answer}\n\n",
@@ -74,8 +74,7 @@ class _Writer:
         """An input, an output, or a hint at the last step."""
         if feature.stage is Stage.HINT:
             return self.batch.hints[feature.name][self.sample, self.steps - 1]
-        arrays = self.batch.inputs if feature.stage is Stage.INPUT else self.batch.outputs
-        return arrays[feature.name][self.sample]
+        return self.batch.values(feature.stage)[feature.name][self.sample]
 
     def _step(self, step: int) -> str:
         return self._joined(
@@ -91,12 +90,6 @@ class _Writer:
         if feature.kind is Kind.PERMUTATION:
             return _bracketed(self.batch.inputs["key"][self.sample][_order(dense)])
         return _bracketed(_numbers(feature, dense))
-
-
-def _nodes(batch: Batch) -> int:
-    """The number of nodes of the batch's problems."""
-    feature = next(f for f in batch.task.at(Stage.INPUT) if f.location is not Location.GRAPH)
-    return batch.inputs[feature.name].shape[1]
 
 
 def _numbers(feature: Feature, dense: np.ndarray) -> np.ndarray:
