@@ -90,7 +90,7 @@ def api() -> str:
     for name in PACKAGES:
         module = importlib.import_module(name)
         parts.append(f"## {name}\n")
-        parts.append(_docstring(inspect.getdoc(module)))
+        parts.append(_docstring((module.__doc__ or "").strip()))
         for public in _public(module):
             parts += _described(f"{name}.{public}", getattr(module, public))
     return "\n".join(part for part in parts if part)
@@ -111,7 +111,7 @@ def _public(module: types.ModuleType) -> list[str]:
 def _described(name: str, value: object) -> Iterator[str]:
     yield f"### {name}\n"
     if inspect.ismodule(value):
-        yield _docstring(inspect.getdoc(value))
+        yield _docstring((value.__doc__ or "").strip())
     elif inspect.isfunction(value) or inspect.isclass(value):
         yield _Source(textwrap.dedent(inspect.getsource(value))).described()
     else:
@@ -173,10 +173,10 @@ def _line(code: str, text: str | None) -> str:
 
 
 def _docstring(text: str | None) -> str:
-    """As text where it has no lines that are set in; else as it is, so that equations stay."""
+    """As text, or as it is where it has code, tables or equations."""
     if not text:
         return ""
-    plain = not re.search(r"^(?: {2,}|\|)", text, re.MULTILINE)
+    plain = not re.search(r"^(?: {2,}|\||from )", text, re.MULTILINE)
     return f"{text}\n" if plain else f"```text\n{text}\n```\n"
 
 

@@ -23,7 +23,8 @@ def test_the_five_answers_name_files():
 def test_a_distance_a_processor_and_a_threshold_are_where_it_says():
     assert "kl_nats" in (SOURCE / "measures" / "attention_match.py").read_text()
     assert "class GATv2" in (SOURCE / "networks" / "processors" / "gatv2.py").read_text()
-    assert "THRESHOLDS = {" in (SOURCE / "measures" / "verdict.py").read_text()
+    assert "CRITERIA = {" in (SOURCE / "measures" / "thresholds.py").read_text()
+    assert "SECTIONS = " in (SOURCE / "report" / "sections.py").read_text()
 
 
 def test_layers_are_those_that_are_checked():
