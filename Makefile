@@ -1,7 +1,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
-FAST := tests/verbs/test_command_line.py
+FAST := tests/verbs/test_command_line.py tests/verbs/test_tasks.py tests/verbs/test_train_and_runs.py \
+	tests/runs tests/docs tests/tasks/test_features.py tests/programs/test_parser.py \
+	tests/networks/test_weights.py tests/test_markup.py
 
 .PHONY: help demo test check lint clean
 
