@@ -1,20 +1,20 @@
 """Counterfactuals: change a problem, and see whether the subject changes as the algorithm does.
 
-    used      a change that the algorithm's trace answers to: an edge taken away, a key changed
-    unused    a change of the same sort that the algorithm does not notice
-    flips     two problems that differ in one number by a hair (2e-4 … 8e-4), half of it on either
-              side of the point at which the algorithm's answer changes. A subject that compares by
-              almost the right thing fails here.
+    used      a change that alters the algorithm's trace: an edge removed, a key changed
+    unused    a change of the same sort that alters nothing
+    flips     two problems that differ in one number by 2e-4 … 8e-4, on either side of the point at
+              which the algorithm's answer changes. A subject that compares by almost the right
+              quantity fails here.
 
-Which change is which is not guessed: the algorithm is run on the changed problem. Its own change is
+Which change is which is found by running the algorithm on the changed problem. Its own change is
 the standard:
 
-    effect    of all entries of trace and answer that change, in the algorithm's or in the subject's
-              account, the share in which the subject says what the algorithm says  (used)
-    still     the share of problems in whose account nothing changes                (unused)
+    effect    of all entries of trace and answer that change, for the algorithm or for the subject,
+              the share that the subject predicts as the algorithm has it             (used)
+    still     the share of problems whose predictions survive the change              (unused)
     flips     of all pairs, the share in which the subject has all answers right that differ, in
-              both problems; or reads the same as a reference in both, in all decisive rows in
-              which that reads somebody else
+              both problems; or reads the same as a reference in both, in all decisive rows that
+              differ between the two
 """
 
 from typing import NamedTuple
@@ -70,8 +70,8 @@ def can_change(batch: Batch) -> bool:
 
 
 def changes(batch: Batch, seed: int) -> tuple[Changed, Changed]:
-    """For each problem a change that the algorithm answers to, and one that it does not notice;
-    problems for which none of twelve tries is of the sort are left out."""
+    """For each problem a change that alters the algorithm's trace, and one that does not; problems
+    for which none of twelve tries is of the sort are left out."""
     if not can_change(batch):
         raise ValueError(
             f"task: got {batch.task.name}, needed one whose problems have edges (A) or keys (key)"
@@ -195,8 +195,8 @@ def _mean(right: np.ndarray) -> float:
 
 
 def _entries(changed: Changed, subject_before: Recording, subject_after: Recording):
-    """All hints and outputs: what the subject and the algorithm say before and after, and which
-    entries count."""
+    """All hints and outputs: of the subject and of the algorithm, before and after the change, and
+    which entries count."""
     batches, recordings = changed[:2], (subject_before, subject_after)
     lengths = np.minimum(changed.before.lengths, changed.after.lengths)
     for feature in changed.before.at(Stage.HINT):
@@ -267,7 +267,7 @@ def _change(
 
 
 def _noticed(before: Batch, after: Batch) -> np.ndarray:
-    """Whether the algorithm's account of a problem is another: bool [batch]."""
+    """Whether the algorithm's trace or answer is another: bool [batch]."""
     noticed = (before.lengths != after.lengths) | _answers_differ(before, after)
     for name, hint in before.hints.items():
         steps = min(hint.shape[1], after.hints[name].shape[1])

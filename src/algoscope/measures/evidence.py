@@ -27,7 +27,7 @@ _PLACES = ("small", "large", *OTHER_GRAPHS)
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
-    """Everything that was measured. NaN, None and empty: does not apply to task or subject."""
+    """Everything that was measured; NaN, None or empty where it does not apply."""
 
     accuracy: dict[str, float]
     """dm-clrs's score of the answers, by place: small, large, deep, sparse."""

@@ -1,4 +1,4 @@
-"""Nulls: what a distance is worth, given what no mechanism at all would have.
+"""Nulls: the distances that subjects without the mechanism have.
 
     uniform     every neighbour is read alike
     permuted    the subject's own attention, its senders permuted among a row's neighbours

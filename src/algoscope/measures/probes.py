@@ -1,10 +1,9 @@
-"""Linear probes: is a variable of the algorithm there in the hidden states, for a line to read?
+"""Linear probes: can a variable of the algorithm be decoded linearly from the hidden states?
 
-External faithfulness asks the network's own decoders, which may be strong or lazy; a probe asks the
-hidden states. A probe is a ridge regression from the state of a node after a step, and its
+External faithfulness depends on the network's decoders; a probe reads the hidden states
+themselves. A probe is a ridge regression from the state of a node after a step, and its
 position, to a hint of that step, trained on some problems, and scored on others and on larger ones.
-What can be read from an untrained network's states is no achievement, so the same probes are
-trained on those.
+The same probes of an untrained network are the baseline.
 
 Scores are above chance: 1 is perfect, 0 what the best constant gives.
 

@@ -1,7 +1,7 @@
-"""The frame of every page: one HTML file that needs nothing else and asks nobody for anything.
+"""The frame of every page: one HTML file without external resources.
 
-A content security policy allows the page's own scripts by their hashes and no request at all; so
-whatever a name or a text contains is shown, and never run.
+A content security policy allows the page's own scripts by their hashes and blocks all others and
+every request, so that names and texts are shown and never run.
 """
 
 import base64
