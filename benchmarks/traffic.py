@@ -25,7 +25,8 @@ from jax.sharding import SingleDeviceSharding
 
 from algoscope import tasks, training
 from algoscope.training import compile_cache, learning, pool
-from algoscope.training.initial_weights import start_learners
+from algoscope.training.initial_weights import learner_shapes
+from algoscope.training.plan import plan_training
 
 H200 = """
 gpu_device_info {
@@ -57,16 +58,17 @@ def compiled(task: str, size: int, seeds: int) -> jax.stages.Compiled:
     on_gpu = SingleDeviceSharding(topology.devices[0])
     problems = tasks.sample(task, size, 32, seed=1)
     config = training.TrainingConfig((task,), recipe=tasks.Recipe(sizes=(size,)))
-    time = next(iter(problems.hints.values())).shape[1]
+    time = problems.time
     plans = (pool.TaskPlan(task, problems.features, ((time,),)),)
-    lesson = learning.Lesson(config, learning.layout_of(config, plans), task, size, time)
+    plan = plan_training(config, plans=plans)
+    lesson = learning.Lesson(config, plan.layout, task, size, time)
 
     def of_shape(*shape: int, dtype) -> jax.ShapeDtypeStruct:
         return jax.ShapeDtypeStruct(shape, dtype, sharding=on_gpu)
 
     learners = jax.tree.map(
         lambda a: of_shape(seeds, *a.shape[1:], dtype=a.dtype),
-        jax.eval_shape(lambda: start_learners(config, plans, None)),
+        learner_shapes(plan),
     )
     batches = jax.tree.map(
         lambda a: of_shape(1, *np.shape(a), dtype=np.asarray(a).dtype), pool.compact(problems)

@@ -30,13 +30,13 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from algoscope import networks, tasks, training
-from algoscope.training import device_steps, loop, pool
+from algoscope.training import pool
+from algoscope.training.graph_objective import GraphObjective
 from algoscope.training.initial_weights import start_learners
-from algoscope.training.placement import choose_placement
+from algoscope.training.plan import plan_training
 
 
 class Case(NamedTuple):
@@ -66,27 +66,23 @@ def ours(case: Case, seeds: int, steps: int) -> Side:
         recipe=tasks.Recipe(sizes=(case.size,), count=case.batch),
         network=networks.NetworkConfig(width=case.width),
     )
-    arrays = pool.compact(problems)
-    times = next(iter(problems.hints.values())).shape[1]
-    plans = (pool.TaskPlan(case.task, problems.features, ((times,),)),)
-    placement = choose_placement(config, plans)
-    one = jax.tree.map(lambda a: jnp.asarray(a)[None], arrays)
+    plans = (pool.TaskPlan(case.task, problems.features, ((problems.time,),)),)
+    plan = plan_training(config, plans=plans)
+    objective = GraphObjective(plan)
     schedule = pool.Schedule(np.zeros(1 + steps, np.int32), np.zeros((seeds, 1 + steps), np.int32))
-    generation = pool.Generation(plans, ((one,),), (schedule,))
-    validation = jax.tree.map(jnp.asarray, arrays)
-    material = device_steps.Material(generation, ((one,),), (validation,), 0)
-    groups = loop.groups_of(config, placement, start_learners(config, plans, None))
-    taker = device_steps.Stretches(config, plans, placement)
+    one = tasks.Batch.stack([pool.compact(problems)])
+    data = objective.on_device(pool.Generation(plans, ((one,),), (schedule,)), 0)
+    groups = objective.place(start_learners(plan))
     drawn = time.perf_counter()
-    taker.compile(material, groups[0])
+    objective.compile(data, groups[0])
     compiled = time.perf_counter() - drawn
 
     def run() -> None:
         for number, group in enumerate(groups):
-            groups[number], _ = taker.take(material, group, 1, 1 + steps)
+            groups[number], _ = objective.take_group(data, group, 1, 1 + steps)
 
     run()
-    about = {"hint steps": times, "seeds at once": placement.at_once}
+    about = {"hint steps": problems.time, "seeds at once": plan.placement.at_once}
     return Side(run, compiled, about | {"preparing, s": round(drawn - begun, 1)})
 
 

@@ -21,8 +21,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope.configuration import TowerConfig, TransnarConfig
+from algoscope.training.optimiser import start_learner
 from algoscope.transnar.cross_attention import Graph, Widths
-from algoscope.transnar.learning import Weights, compiled, start_learner
+from algoscope.transnar.learning import Weights, compiled
 from algoscope.transnar.pool import Bucket, Shape
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower import build, compute_dtype
@@ -91,7 +92,7 @@ def main() -> None:
     )
     weights = build(tower, jax.random.key(0), WIDTHS if given.hybrid else None)
     parameters = sum(leaf.size for leaf in jax.tree.leaves(weights))
-    learner = start_learner(Weights(weights, None))
+    learner = start_learner(Weights(weights, None), validated=False)
     chosen = jnp.arange(samples, dtype=jnp.int32)
     key = jax.random.key(1)
     begun = time.perf_counter()

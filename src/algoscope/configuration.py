@@ -32,8 +32,8 @@ class TrainingOptions:
     teacher_forcing: float = 0.0
     """Probability that a sample's hints at a step are the true ones."""
     regularisation: float = 0.0
-    """Weight of the sum of all squared parameters in the loss. (Mind The Gap names 1e-3 and 1e-4
-    and does not say of what.)"""
+    """Weight of the sum of all squared parameters in the loss; Mind The Gap names 1e-3 and 1e-4
+    without saying of what."""
     freeze: tuple[str, ...] = ()
     """Weights that stay as they are, by the beginnings of their names, such as processor or
     encoders.A."""

@@ -93,8 +93,9 @@ def write_arrays(
 
 def packed(arrays: Mapping[str, ArrayLike], metadata: dict[str, str] | None = None) -> bytes:
     """The content of a safetensors file."""
-    # Transposed views are written wrongly by safetensors, hence the copies.
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    # Transposed views are written wrongly by safetensors, hence the copies; `ascontiguousarray`
+    # would give numbers an axis.
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     return safetensors.numpy.save(contiguous, metadata)
 
 

@@ -12,7 +12,8 @@ from algoscope.networks.network import to_device
 from algoscope.training import learning, pool
 from algoscope.training.initial_weights import start_learners
 from algoscope.training.model import PROCESSOR
-from algoscope.training.placement import choose_placement
+from algoscope.training.optimiser import Adam, start_learner
+from algoscope.training.plan import plan_training
 
 
 def vectors(*seeds: int) -> dict[str, jax.Array]:
@@ -23,31 +24,30 @@ def vectors(*seeds: int) -> dict[str, jax.Array]:
     }
 
 
-NOTHING = {name: np.zeros(5, bool) for name in (PROCESSOR, "bfs", "dfs")}
+ADAM = Adam(0.1, 1.0)
 
 
 @pytest.mark.parametrize("clip", [0.0, 0.5])
 def test_a_step_is_optax_s_adam(clip):
-    config = changed(clip=clip, learning_rate=0.1)
     weights = vectors(1, 2, 3)
     cut = optax.clip_by_global_norm(clip) if clip else optax.identity()
     optimiser = optax.chain(cut, optax.scale_by_adam(), optax.scale(-0.1))
     expected, state = weights, optimiser.init(weights)
-    learner = learning.start_learner(weights)
+    learner = start_learner(weights, validated=True)
     for seed in range(3):
         gradient = vectors(seed + 10, seed + 20, seed + 30)
         updates, state = optimiser.update(gradient, state)
         expected = optax.apply_updates(expected, updates)
-        learner = learning.adam(config, NOTHING, learner, gradient)
+        learner = Adam(0.1, clip).step(learner, gradient)
     for name, found in learner.weights.items():
         np.testing.assert_allclose(found, expected[name], rtol=1e-5)
 
 
 def test_weights_of_other_tasks_keep_their_moments():
-    learner = learning.start_learner(vectors(1, 2, 3))
-    learner = learning.adam(CONFIG, NOTHING, learner, vectors(4, 5, 6))
+    learner = start_learner(vectors(1, 2, 3), validated=True)
+    learner = learning.learn(ADAM, learner, vectors(4, 5, 6))
     gradient = {name: v for name, v in vectors(7, 8, 9).items() if name != "dfs"}
-    after = learning.adam(CONFIG, NOTHING, learner, gradient)
+    after = learning.learn(ADAM, learner, gradient)
     for before, now in zip(learner[:4], after[:4], strict=True):
         if isinstance(now, dict):
             assert (now["dfs"] == before["dfs"]).all()
@@ -56,16 +56,17 @@ def test_weights_of_other_tasks_keep_their_moments():
 
 
 def test_frozen_weights_stay_and_count_for_the_norm():
-    frozen = NOTHING | {"bfs": np.arange(5) < 2}
-    learner = learning.start_learner(vectors(1, 2, 3))
-    free = learning.adam(changed(), NOTHING, learner, vectors(4, 5, 6))
-    after = learning.adam(changed(freeze=("encoders",)), frozen, learner, vectors(4, 5, 6))
+    frozen = {name: np.zeros(5, bool) for name in (PROCESSOR, "dfs")}
+    frozen["bfs"] = np.arange(5) < 2
+    learner = start_learner(vectors(1, 2, 3), validated=True)
+    free = ADAM.step(learner, vectors(4, 5, 6))
+    after = ADAM.step(learner, vectors(4, 5, 6), frozen)
     assert (after.weights["bfs"][:2] == learner.weights["bfs"][:2]).all()
     assert (after.weights["bfs"][2:] == free.weights["bfs"][2:]).all()
 
 
 def test_names_of_frozen_weights_become_places_in_the_vectors():
-    layout = learning.layout_of(CONFIG, pool.make_plans(CONFIG))
+    layout = plan_training(CONFIG).layout
     model = layout.shapes
     masks = layout.where(("processor.value", "encoders.A"))
     marked = layout.unpack({name: jnp.asarray(mask) for name, mask in masks.items()})
@@ -76,9 +77,8 @@ def test_names_of_frozen_weights_become_places_in_the_vectors():
 
 
 def test_vectors_become_the_same_network_again():
-    plans = pool.make_plans(CONFIG)
-    layout = learning.layout_of(CONFIG, plans)
-    weights = start_learners(CONFIG, plans, None).weights
+    plan = plan_training(CONFIG)
+    layout, weights = plan.layout, start_learners(plan).weights
     second = jax.tree.map(lambda stacked: stacked[1], weights)
     again = layout.pack(layout.unpack(second))
     assert jax.tree.all(jax.tree.map(np.array_equal, again, second))
@@ -116,15 +116,15 @@ def test_validation_draws_with_replacement_at_new_positions():
 def test_seeds_learn_the_same_side_by_side_and_one_after_the_other():
     no_hints = networks.NetworkConfig(width=4, encode_hints=False, decode_hints=False)
     config = changed(evaluate_every=10**6, regularisation=1e-3, network=no_hints)
-    plans = pool.make_plans(config)
-    generation = pool.draw_generation(config, plans, 0, config.all_seeds)
-    lesson = learning.Lesson(config, learning.layout_of(config, plans), "bfs", 4, 3)
+    plan = plan_training(config)
+    generation = pool.draw_generation(config, plan.tasks, 0, config.all_seeds)
+    lesson = learning.Lesson(config, plan.layout, "bfs", 4, 3)
     per_seed = (
-        start_learners(config, plans, None),
+        start_learners(plan),
         jnp.arange(2, dtype=jnp.uint32),
         jnp.asarray(generation.schedules[0].batch[:, 1]),
     )
-    mesh = choose_placement(config, plans).mesh
+    mesh = plan.placement.mesh
 
     def one(own, pool):
         return lesson(*own, jnp.int32(1), pool)

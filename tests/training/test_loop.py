@@ -19,9 +19,7 @@ from algoscope.programs.compiler import compile_program
 from algoscope.runs import RunError
 from algoscope.training.evaluation import evaluate, problems_for_test
 from algoscope.training.initial_weights import start_learners
-from algoscope.training.learning import layout_of
-from algoscope.training.placement import choose_placement
-from algoscope.training.pool import make_plans
+from algoscope.training.plan import plan_training
 
 ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
 STEPS = 300
@@ -181,9 +179,9 @@ def test_several_tasks_share_a_processor_and_frozen_weights_stay(tmp_path):
     assert set(run.results["test"]) == {"bfs", "bellman_ford"}
     assert run.metrics.loss.shape == (2, 1, 2)
     first, second = (networks.arrays(ensemble.member(0, task)) for task in ensemble.tasks)
-    begun = start_learners(config, make_plans(config), None)
-    layout = layout_of(config, make_plans(config))
-    start = layout.unpack({name: vector[0] for name, vector in begun.weights.items()})
+    plan = plan_training(config)
+    begun = start_learners(plan)
+    start = plan.layout.unpack({name: vector[0] for name, vector in begun.weights.items()})
     before = networks.arrays(start.network("bfs"))
     for name, array in first.items():
         if name.startswith("processor."):
@@ -198,11 +196,9 @@ def test_several_tasks_share_a_processor_and_frozen_weights_stay(tmp_path):
 def test_a_network_of_one_size_is_tested_at_it():
     network = NetworkConfig(width=4, attention_bias=5)
     config = changed(recipe=tasks.Recipe(sizes=(5,), count=4), network=network)
-    plan = make_plans(config)[0]
-    assert problems_for_test(config, plan).inputs["pos"].shape == (32, 5)
-    weights = start_learners(config, (plan,), None).weights
-    mesh = choose_placement(config, (plan,)).mesh
-    described = evaluate(config, (plan,), weights, mesh, 2)["test_set"]["bfs"]
+    plan = plan_training(config, at_once=2)
+    assert problems_for_test(config, plan.tasks[0]).inputs["pos"].shape == (32, 5)
+    described = evaluate(plan, start_learners(plan).weights)["test_set"]["bfs"]
     assert described["nodes"] == 5
     assert "pre-attention bias" in described["split"]
 

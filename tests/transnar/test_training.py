@@ -14,8 +14,10 @@ from tiny_towers import CONFIG, TOWER
 from algoscope import cli, networks, runs, transnar
 from algoscope.networks import ConfigError
 from algoscope.runs import RunError
-from algoscope.transnar import loop
+from algoscope.training import Report
+from algoscope.training.loop import Evaluations
 from algoscope.transnar import reasoner as reasoners
+from algoscope.transnar import tower_training as towers
 from algoscope.transnar.pool import Shape, make_buckets, order_of, training_orders
 from algoscope.transnar.scores import as_json, from_json
 from algoscope.transnar.text_dataset import draw_all
@@ -32,17 +34,17 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pool(reasoner):
-    return loop.prepare(CONFIG, reasoner)
+    return towers.prepare(CONFIG, reasoner)
 
 
 @pytest.fixture(scope="module")
 def hybrid_run(place, reasoner, pool):
-    return loop.train(CONFIG, place / "hybrid", reasoner=reasoner, pool=pool)
+    return towers.train(CONFIG, place / "hybrid", reasoner=reasoner, pool=pool)
 
 
 @pytest.fixture(scope="module")
 def base_run(place):
-    return loop.train(BASE, place / "base")
+    return towers.train(BASE, place / "base")
 
 
 def weights(model) -> dict[str, bytes]:
@@ -54,7 +56,7 @@ def weights(model) -> dict[str, bytes]:
 
 
 def test_the_reasoner_is_bit_equal_after_training_and_the_tower_is_not(hybrid_run, reasoner):
-    trained = loop.load(hybrid_run.path)
+    trained = towers.load(hybrid_run.path)
     assert weights(trained.reasoner) == weights(reasoner)
     start = transnar.tower.build(TOWER, jax.random.key(0), reasoners.widths_of(reasoner))
     for before, after in zip(jax.tree.leaves(start), jax.tree.leaves(trained.tower), strict=True):
@@ -63,8 +65,8 @@ def test_the_reasoner_is_bit_equal_after_training_and_the_tower_is_not(hybrid_ru
 
 def test_chosen_weights_of_the_reasoner_learn_and_no_others(place, reasoner):
     config = dataclasses.replace(CONFIG, trains_reasoner=("processor",), steps=3)
-    run = loop.train(config, place / "live", reasoner=reasoner)
-    before, after = weights(reasoner), weights(loop.load(run.path).reasoner)
+    run = towers.train(config, place / "live", reasoner=reasoner)
+    before, after = weights(reasoner), weights(towers.load(run.path).reasoner)
     changed = {name for name in before if before[name] != after[name]}
     assert changed
     assert all(name.startswith("bfs.processor.") for name in changed)
@@ -74,17 +76,17 @@ def test_a_run_that_was_stopped_ends_with_the_same_bits(place, reasoner, pool, h
     class KilledError(Exception):
         pass
 
-    def kill(progress: loop.Progress) -> None:
+    def kill(progress: Report) -> None:
         if progress.step == 3:
             raise KilledError
 
     path = place / "killed"
     with pytest.raises(KilledError):
-        loop.train(CONFIG, path, reasoner=reasoner, pool=pool, checkpoint_seconds=0, report=kill)
+        towers.train(CONFIG, path, reasoner=reasoner, pool=pool, checkpoint_seconds=0, report=kill)
     assert 0 < runs.open(path).step < CONFIG.steps
     with pytest.raises(RunError, match=r"stopped at step 2 of 5.*transnar train --resume"):
-        loop.load(path)
-    loop.resume(path)
+        towers.load(path)
+    towers.resume(path)
     for name in ("weights.safetensors", "metrics.safetensors"):
         assert (path / name).read_bytes() == (hybrid_run.path / name).read_bytes()
 
@@ -98,11 +100,13 @@ def test_a_look_that_fails_costs_no_step(place, reasoner, pool, hybrid_run):
 
     path = place / "looked-at"
     with pytest.raises(BrokenError):
-        loop.train(CONFIG, path, reasoner=reasoner, pool=pool, looks=loop.Looks((3,), look))
+        towers.train(
+            CONFIG, path, reasoner=reasoner, pool=pool, evaluations=Evaluations((3,), look)
+        )
     assert runs.open(path).step == 3
     seen = []
-    looks = loop.Looks((3, 4), lambda step, tower: seen.append(step))
-    loop.resume(path, pool=pool, looks=looks)
+    evaluations = Evaluations((3, 4), lambda step, tower: seen.append(step))
+    towers.resume(path, pool=pool, evaluations=evaluations)
     assert seen == [4]
     for name in ("weights.safetensors", "metrics.safetensors"):
         assert (path / name).read_bytes() == (hybrid_run.path / name).read_bytes()
@@ -138,7 +142,7 @@ def test_options_that_are_not_given_are_those_of_the_configuration():
 
 def test_base_and_hybrid_learn_from_the_same_problems_in_the_same_order(pool):
     counts = {shape: bucket.samples for shape, bucket in pool.items()}
-    assert list(counts) == list(loop.prepare(BASE, None))
+    assert list(counts) == list(towers.prepare(BASE, None))
     first, again = (list(itertools.islice(order_of(counts, 4, 0), 9)) for _ in range(2))
     assert all(
         a.shape == b.shape and (a.chosen == b.chosen).all()
@@ -209,16 +213,16 @@ def test_evaluation_scores_each_task_and_size_and_survives_json(hybrid_run):
 )
 def test_a_wrong_configuration_is_refused_and_leaves_nothing(place, reasoner, changes, complaint):
     with pytest.raises(ConfigError, match=complaint):
-        loop.train(dataclasses.replace(CONFIG, **changes), place / "wrong", reasoner=reasoner)
+        towers.train(dataclasses.replace(CONFIG, **changes), place / "wrong", reasoner=reasoner)
     assert not (place / "wrong").exists()
 
 
 def test_a_hybrid_without_a_reasoner_says_how_to_train_one(place):
     with pytest.raises(ConfigError, match="algoscope train bfs"):
-        loop.train(CONFIG, place / "wrong")
+        towers.train(CONFIG, place / "wrong")
 
 
 def test_texts_beyond_the_context_are_refused_before_training(reasoner, place):
     short = dataclasses.replace(BASE, tower=dataclasses.replace(BASE.tower, context=20))
     with pytest.raises(ValueError, match=r"bfs of size 4: got texts of up to \d+ tokens.*20"):
-        loop.prepare(short, None)
+        towers.prepare(short, None)

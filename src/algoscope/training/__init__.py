@@ -8,9 +8,10 @@ run.results["test"]["bfs"]["score"]  # of each seed
 run.ensemble()[0]  # an ordinary network, with its best weights
 """
 
+from algoscope.errors import Stopped
 from algoscope.runs import Run
 from algoscope.training.config import TrainingConfig, config_from_json, hint_options
-from algoscope.training.loop import Stopped, resume, train
+from algoscope.training.ensemble import resume, train
 from algoscope.training.progress import Report
 
 __all__ = [

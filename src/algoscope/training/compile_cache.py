@@ -1,19 +1,55 @@
-"""Compiling: programs that threads compile side by side before the first of them runs."""
+"""Compiled programs: kept by function and shapes, and compiled side by side before the first runs.
 
+Threads compile; what is compiled runs in one thread alone, since on a GPU programs of two threads
+break each other's captures.
+"""
+
+import functools
+import os
 import threading
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
-from jax.stages import Compiled, Wrapped
+import jax
+from jax.stages import Compiled
 
 OPTIONS: dict[str, str | bool] = {"xla_disable_hlo_passes": "triton-softmax-rewriter"}
 """With that pass of the GPU's compiler, choosing what to fuse takes nine tenths of all compile
 time, and programs are no faster (docs/lab/gpu-training.md)."""
+_KEPT = 256
+"""Programs, for further runs of the same shapes."""
+_AT_ONCE = 16
 _lowering = threading.Lock()
+Key = TypeVar("Key", bound=Hashable)
 
 
-def program_for(function: Wrapped, *arguments: Any, **options: str | bool) -> Compiled:
-    """The function compiled for arguments of these shapes, with further options."""
+def program_for(
+    function: Callable, *arguments: Any, donate: tuple[int, ...] = (), **options: str | bool
+) -> Compiled:
+    """The function, which is hashed, compiled for arguments of these shapes; it takes over the
+    memory of donated ones. Further options are the compiler's."""
+    shapes = jax.tree.map(
+        lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=getattr(a, "sharding", None)),
+        arguments,
+    )
+    leaves, structure = jax.tree.flatten(shapes)
+    return _compiled(function, donate, tuple(options.items()), structure, tuple(leaves))
+
+
+@functools.lru_cache(_KEPT)
+def _compiled(
+    function: Callable, donate: tuple[int, ...], options: tuple, structure: Any, leaves: tuple
+) -> Compiled:
+    shapes = jax.tree.unflatten(structure, leaves)
     # Python does one thing at a time: lowered in turns, none would begin to compile before all are.
     with _lowering:
-        lowered = function.lower(*arguments)
-    return lowered.compile(OPTIONS | options)
+        lowered = jax.jit(function, donate_argnums=donate).lower(*shapes)
+    return lowered.compile(OPTIONS | dict(options))
+
+
+def side_by_side(makers: Mapping[Key, Callable[[], Compiled]]) -> dict[Key, Compiled]:
+    """What each of them compiles."""
+    with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as executor:
+        compiling = {key: executor.submit(make) for key, make in makers.items()}
+        return {key: program.result() for key, program in compiling.items()}

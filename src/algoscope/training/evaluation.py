@@ -12,14 +12,14 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import Mesh
 
 from algoscope import tasks
 from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
 from algoscope.training.config import TrainingConfig
-from algoscope.training.learning import layout_of, over_seeds, scores_on
+from algoscope.training.learning import over_seeds, scores_on
 from algoscope.training.model import Layout, Vectors, network_of
+from algoscope.training.plan import Placement, TrainingPlan
 from algoscope.training.pool import TaskPlan, compact, memory_problems
 
 _TEST_SEED = 3
@@ -41,23 +41,17 @@ def problems_for_test(config: TrainingConfig, plan: TaskPlan) -> Batch:
     return batch
 
 
-def evaluate(
-    config: TrainingConfig, plans: tuple[TaskPlan, ...], best: Vectors, mesh: Mesh, at_once: int
-) -> dict[str, Any]:
+def evaluate(plan: TrainingPlan, best: Vectors) -> dict[str, Any]:
     """Scores by set, task and output, each a list over seeds; and what the sets are."""
-    layout = layout_of(config, plans)
+    config = plan.config
     results: dict[str, Any] = {"test": {}, "fresh": {}, "seen": {}, "test_set": {}}
-    for plan in plans if config.scored_on else ():
-        test = problems_for_test(config, plan)
-        sets = {
-            "test": compact(test),
-            **memory_problems(config, plan.task)._asdict(),
-        }
+    for task in plan.tasks if config.scored_on else ():
+        test = problems_for_test(config, task)
+        sets = {"test": compact(test), **memory_problems(config, task.task)._asdict()}
         for name in config.scored_on:
-            arrays = sets[name]
-            scores = _scores(layout, plan.task, mesh, at_once, best, arrays)
-            results[name][plan.task] = {k: np.asarray(v).tolist() for k, v in scores.items()}
-        results["test_set"][plan.task] = _describe(config, test)
+            scores = _scores(plan.layout, task.task, plan.placement, best, sets[name])
+            results[name][task.task] = {k: np.asarray(v).tolist() for k, v in scores.items()}
+        results["test_set"][task.task] = _describe(config, test)
     return results
 
 
@@ -70,9 +64,9 @@ def _describe(config: TrainingConfig, test: Batch) -> dict[str, Any]:
     }
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
-def _scores(layout: Layout, task: str, mesh: Mesh, at_once: int, best: Vectors, arrays: Batch):
-    def one(own: Vectors, shared: Batch):
-        return scores_on(network_of(layout, own, task), shared)
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _scores(layout: Layout, task: str, placement: Placement, best: Vectors, batch: Batch):
+    def one(weights: Vectors, batch: Batch):
+        return scores_on(network_of(layout, weights, task), batch)
 
-    return over_seeds(one, best, arrays, mesh, at_once)
+    return over_seeds(one, best, batch, *placement)

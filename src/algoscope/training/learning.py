@@ -11,7 +11,7 @@ All is written for one network. `over_seeds` does it for all of them: side by si
 import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,27 +24,7 @@ from algoscope.networks.objective import loss, scores_inside
 from algoscope.tasks import Batch, Kind
 from algoscope.training.config import TrainingConfig
 from algoscope.training.model import PROCESSOR, Layout, Model, Vectors, network_of
-from algoscope.training.pool import TaskPlan
-
-_DECAY, _SQUARE_DECAY, _EPSILON = 0.9, 0.999, 1e-8
-"""Adam's constants."""
-
-
-class Learner(NamedTuple):
-    """One network on its way."""
-
-    weights: Vectors
-    count: Int[Array, ""]
-    """Adam's: steps taken on any task."""
-    mean: Vectors
-    """Adam's running mean of gradients."""
-    square: Vectors
-    """Adam's running mean of their squares."""
-    best: Vectors
-    """The weights that did best in validation."""
-    best_score: Float[Array, ""]
-    """Their score, summed over tasks."""
-    best_step: Int[Array, ""]
+from algoscope.training.optimiser import Adam, Best, Learner
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,12 +47,12 @@ class Lesson:
         pool: Batch,
     ) -> tuple[Learner, Float[Array, ""]]:
         """The learner after it, and the loss; `batch` is an index of the pool."""
-        number = self.config.tasks.index(self.task)
-        key = jax.random.fold_in(_key(seed, step), number)
-        weights = {name: learner.weights[name] for name in (PROCESSOR, self.task)}
-        loss, gradient = self._gradient(weights, batch, pool, key)
-        frozen = self.layout.where(self.config.freeze)
-        return adam(self.config, frozen, learner, gradient), loss
+        config = self.config
+        key = jax.random.fold_in(_key(seed, step), config.tasks.index(self.task))
+        names = (PROCESSOR, self.task)
+        loss, gradient = self._gradient(_only(names, learner.weights), batch, pool, key)
+        frozen = _only(names, self.layout.where(config.freeze)) if config.freeze else None
+        return learn(Adam(config.learning_rate, config.clip), learner, gradient, frozen), loss
 
     def _gradient(
         self, weights: Vectors, batch: Int[Array, ""], pool: Batch, key: PRNGKeyArray
@@ -89,27 +69,40 @@ class Lesson:
             network = model.network(self.task)
             return loss(network, arrays, noise_of(config, network, arrays, key))
 
-        of_batch, gradient = jax.value_and_grad(objective)(model)
+        value, gradient = jax.value_and_grad(objective)(model)
         gradient = layout.pack(gradient)
         if config.regularisation:
             factor = 2 * config.regularisation
             gradient = jax.tree.map(lambda g, w: g + factor * w, gradient, weights)
-        return of_batch, gradient
+        return value, gradient
 
 
 def _key(seed: Int[Array, ""], step: Int[Array, ""]) -> PRNGKeyArray:
     return jax.random.fold_in(jax.random.key(seed), step)
 
 
-def layout_of(config: TrainingConfig, plans: Sequence[TaskPlan]) -> Layout:
-    return Layout(tuple((plan.task, plan.features) for plan in plans), config.network)
+def _only(names: Sequence[str], vectors: dict[str, Any]) -> dict[str, Any]:
+    return {name: vectors[name] for name in names}
 
 
-def start_learner(weights: Vectors) -> Learner:
-    # Each its own array, since the program that steps them reuses their memory.
-    mean, square = (jax.tree.map(jnp.zeros_like, weights) for _ in range(2))
-    best = jax.tree.map(jnp.copy, weights)
-    return Learner(weights, jnp.int32(0), mean, square, best, jnp.float32(-1), jnp.int32(-1))
+def learn(
+    adam: Adam, learner: Learner, gradient: Vectors, frozen: dict[str, np.ndarray] | None = None
+) -> Learner:
+    """A step of Adam on the vectors of one task; those of others keep their weights and moments."""
+    names = tuple(gradient)
+    part = Learner(
+        _only(names, learner.weights),
+        learner.count,
+        _only(names, learner.mean),
+        _only(names, learner.square),
+    )
+    part = adam.step(part, gradient, frozen)
+    return learner._replace(
+        weights=learner.weights | part.weights,
+        count=part.count,
+        mean=learner.mean | part.mean,
+        square=learner.square | part.square,
+    )
 
 
 def over_seeds(
@@ -118,17 +111,17 @@ def over_seeds(
     """one(per_seed[k], shared) for all k, as the module says; the number of seeds is a multiple of
     `at_once` times the number of devices."""
 
-    def of_device(per_seed, shared):
+    def on_device(per_seed, shared):
         count = len(jax.tree.leaves(per_seed)[0])
         if at_once >= count:
             return jax.vmap(one, (0, None))(per_seed, shared)
-        return jax.lax.map(lambda own: one(own, shared), per_seed, batch_size=at_once)
+        return jax.lax.map(lambda mine: one(mine, shared), per_seed, batch_size=at_once)
 
     if mesh.size == 1:
-        return of_device(per_seed, shared)
+        return on_device(per_seed, shared)
     seeds, everywhere = PartitionSpec(mesh.axis_names[0]), PartitionSpec()
     return jax.shard_map(
-        of_device, mesh=mesh, in_specs=(seeds, everywhere), out_specs=seeds, check_vma=False
+        on_device, mesh=mesh, in_specs=(seeds, everywhere), out_specs=seeds, check_vma=False
     )(per_seed, shared)
 
 
@@ -136,27 +129,6 @@ def scores_on(network: Network, batch: Batch) -> dict[str, Float[Array, ""]]:
     """The score of each output on a compact batch, and their mean as "score"."""
     scores = scores_inside(network, to_device(network, batch))
     return scores | {"score": jnp.stack(list(scores.values())).mean()}
-
-
-def adam(
-    config: TrainingConfig, frozen: dict[str, np.ndarray], learner: Learner, gradient: Vectors
-) -> Learner:
-    """A step of Adam with the gradient cut to a global norm. Weights that the task does not have
-    keep their moments; frozen ones count for the norm and do not move, both as in dm-clrs."""
-    if config.clip:
-        norm = jnp.sqrt(sum(jnp.sum(g**2) for g in gradient.values()))
-        factor = jnp.where(norm < config.clip, 1.0, config.clip / norm)
-        gradient = {name: g * factor for name, g in gradient.items()}
-    count = learner.count + 1
-    weights, means, squares = dict(learner.weights), dict(learner.mean), dict(learner.square)
-    for name, g in gradient.items():
-        means[name] = _DECAY * means[name] + (1 - _DECAY) * g
-        squares[name] = _SQUARE_DECAY * squares[name] + (1 - _SQUARE_DECAY) * g**2
-        mean = means[name] / (1 - _DECAY**count)
-        square = squares[name] / (1 - _SQUARE_DECAY**count)
-        moved = weights[name] - config.learning_rate * mean / (jnp.sqrt(square) + _EPSILON)
-        weights[name] = jnp.where(frozen[name], weights[name], moved) if config.freeze else moved
-    return learner._replace(weights=weights, count=count, mean=means, square=squares)
 
 
 def noise_of(
@@ -205,15 +177,12 @@ def keep_best(
     """The learner with its present weights as its best, if their score, summed over tasks, is
     higher than before; and the scores."""
     del nothing
-    of_all = jnp.stack(scores)
-    total = of_all.sum()
-    better = (total > learner.best_score) | (step == 0)
-    best = jax.tree.map(partial(jnp.where, better), learner.weights, learner.best)
-    return learner._replace(
-        best=best,
-        best_score=jnp.where(better, total, learner.best_score),
-        best_step=jnp.where(better, step.astype(jnp.int32), learner.best_step),
-    ), of_all
+    each, best = jnp.stack(scores), learner.best
+    assert best is not None
+    total = each.sum()
+    better = (total > best.score) | (step == 0)
+    present = Best(learner.weights, total, step.astype(jnp.int32))
+    return learner._replace(best=jax.tree.map(partial(jnp.where, better), present, best)), each
 
 
 def draw_again(config: TrainingConfig, batch: Batch, key: PRNGKeyArray) -> Batch:

@@ -19,6 +19,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from algoscope.networks import Network, NetworkConfig, arrays, build
 from algoscope.networks.processors import Processor
 from algoscope.tasks import Feature
+from algoscope.training.named_arrays import begins_with
 
 PROCESSOR = "processor"
 Vectors = dict[str, Float[Array, " weights"]]
@@ -85,10 +86,7 @@ class Layout:
         masks = {}
         for task in shapes.parts:
             named = arrays(shapes.network(task))
-            is_chosen = {
-                name: any(name == start or name.startswith(f"{start}.") for start in chosen)
-                for name in named
-            }
+            is_chosen = {name: begins_with(name, tuple(chosen)) for name in named}
             sides = {
                 PROCESSOR: [n for n in named if n.startswith(f"{PROCESSOR}.")],
                 task: [n for n in named if not n.startswith(f"{PROCESSOR}.")],

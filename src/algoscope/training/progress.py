@@ -1,4 +1,4 @@
-"""Pacing: how long the device is left alone, what is reported, and when to stop."""
+"""Progress: how long the device is left alone, what is reported, and when to stop."""
 
 import contextlib
 import signal
@@ -11,6 +11,8 @@ from algoscope.runs import Metrics
 
 _STRETCH_SECONDS = 2.0
 """How long a stretch should take at most, so that progress is seen and Ctrl-C heard."""
+RECENT = 20
+"""Steps over which a reported loss is averaged."""
 
 
 class Report(NamedTuple):
@@ -19,7 +21,7 @@ class Report(NamedTuple):
     step: int
     steps: int
     loss: float
-    """Mean over seeds and tasks at the last step."""
+    """Mean over seeds, tasks and the last few steps."""
     score: float
     """Mean over seeds and tasks at the last validation."""
     steps_per_second: float
@@ -60,7 +62,7 @@ class Clock:
         return Report(
             step,
             self._steps,
-            float(metrics.loss[-1].mean()),
+            float(metrics.loss[-RECENT:].mean()),
             float(metrics.validation[-1].mean()) if len(metrics.validation) else float("nan"),
             rate,
             (self._steps - step) / rate if rate > 0 else float("nan"),

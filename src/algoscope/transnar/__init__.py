@@ -17,18 +17,17 @@ from algoscope.transnar import scores
 from algoscope.transnar.ask import Answer, ask
 from algoscope.transnar.config import PAPER
 from algoscope.transnar.generation import ContextError, generate
-from algoscope.transnar.loop import Progress, Trained, load, resume, train, view_of
 from algoscope.transnar.reasoner import of_run as reasoner_of
 from algoscope.transnar.reasoner import think
 from algoscope.transnar.text_dataset import draw_all
+from algoscope.transnar.tower_training import TrainedTower, load, resume, train, view_of
 
 __all__ = [
     "PAPER",
     "Answer",
     "ContextError",
-    "Progress",
     "TowerConfig",
-    "Trained",
+    "TrainedTower",
     "TransnarConfig",
     "ask",
     "evaluate",
@@ -41,7 +40,7 @@ __all__ = [
 ]
 
 
-def evaluate(trained: Trained, sizes: Sequence[int], problems: int) -> scores.Scores:
+def evaluate(trained: TrainedTower, sizes: Sequence[int], problems: int) -> scores.Scores:
     """What a tower's answers are worth, by task and size."""
     cells = draw_all(scores.held_out_orders(trained.config, sizes, problems))
     thoughts = None

@@ -9,10 +9,10 @@ from algoscope.tasks import text
 from algoscope.tasks.text import Example, PromptError, Reading, Scores
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.generation import check_room, generate
-from algoscope.transnar.loop import Trained, view_of
 from algoscope.transnar.pool import graph_of
 from algoscope.transnar.text_dataset import cell_of
 from algoscope.transnar.tokenizer import tokenizer
+from algoscope.transnar.tower_training import TrainedTower, view_of
 
 _ROOM = 256
 """Tokens that an answer to a prompt of unknown form may have."""
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
         return found
 
 
-def ask(trained: Trained, prompt: str, seed: int = 0) -> Answer:
+def ask(trained: TrainedTower, prompt: str, seed: int = 0) -> Answer:
     """A base Transformer answers any text; a hybrid needs a problem that has a graph."""
     tokens = tokenizer().encode(prompt)
     if not tokens:

@@ -7,19 +7,27 @@ much as a short one. Adam, with the gradient cut to a global norm, a warm-up and
 
 import dataclasses
 import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.stages import Compiled
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.configuration import TransnarConfig
 from algoscope.networks.weights import leaf_name
-from algoscope.training.compile_cache import program_for
+from algoscope.runs.folder import Metrics
+from algoscope.tasks import Batch
+from algoscope.training.compile_cache import program_for, side_by_side
+from algoscope.training.loop import no_metrics
 from algoscope.training.model import Model
+from algoscope.training.named_arrays import begins_with
+from algoscope.training.optimiser import Adam, Learner
 from algoscope.transnar.cross_attention import Graph
-from algoscope.transnar.pool import Bucket, Shape, take
+from algoscope.transnar.pool import Bucket, Minibatch, Pool, Shape, order_of, take
 from algoscope.transnar.reasoner import states_in
 from algoscope.transnar.tokenizer import PAD
 from algoscope.transnar.tower import (
@@ -32,10 +40,8 @@ from algoscope.transnar.tower import (
     unembed,
 )
 
-_DECAY, _SQUARE_DECAY, _EPSILON = 0.9, 0.99, 1e-8
-"""Adam's constants."""
-_LAST_PART = 0.1
-"""Of the highest learning rate, at the end."""
+_SQUARE_DECAY = 0.99
+"""Adam's, for gradients that change faster than those of graph networks."""
 
 
 class Weights(NamedTuple):
@@ -44,76 +50,83 @@ class Weights(NamedTuple):
     """Only if it learns too."""
 
 
-class Learner(NamedTuple):
-    weights: Weights
-    mean: Weights
-    """Adam's running mean of gradients."""
-    square: Weights
-    """Adam's running mean of their squares."""
-    step: Int[Array, ""]
-
-
 @dataclasses.dataclass(frozen=True)
-class Program:
-    """All that a step is compiled for, beside the shapes of its arguments."""
+class TowerStep:
+    """A step on problems of one shape."""
 
     shape: Shape
-    steps: int
-    learning_rate: float
-    warmup: int
-    clip: float
+    adam: Adam
     trains_reasoner: tuple[str, ...]
+
+    def __call__(
+        self, learner: Learner, bucket: Bucket, chosen: Int[Array, " batch"], key: PRNGKeyArray
+    ) -> tuple[Learner, Float[Array, ""]]:
+        """The learner after it, and the loss before; `chosen` are the batch's problems in the
+        bucket, `key` is that of the whole training."""
+        batch, step_key = take(bucket, chosen), jax.random.fold_in(key, learner.count)
+        positions = positions_of(learner.weights.tower.config, step_key, *batch.tokens.shape)
+
+        def objective(weights: Weights) -> Array:
+            graph = batch.graph
+            if weights.reasoner is not None and batch.problems is not None:
+                graph = _live_graph(weights.reasoner, self.shape, batch.problems)
+            return loss(weights.tower, batch._replace(graph=graph), positions, self.shape.answer)
+
+        value, gradient = jax.value_and_grad(objective)(learner.weights)
+        if gradient.reasoner is not None:
+            chosen_alone = _chosen(gradient.reasoner, self.trains_reasoner)
+            gradient = gradient._replace(reasoner=chosen_alone)
+        return self.adam.step(learner, gradient), value
 
 
 def compiled(
     config: TransnarConfig, shape: Shape, learner: Learner, bucket: Bucket, key: PRNGKeyArray
-) -> Callable[..., tuple[Learner, Float[Array, ""]]]:
-    """The step of a training on the problems of a bucket: `advance` without its first argument."""
+) -> Compiled:
+    """The step of a training on the problems of a bucket."""
+    schedule = Adam(config.learning_rate, config.clip, _SQUARE_DECAY, config.warmup, config.steps)
+    step = TowerStep(shape, schedule, config.trains_reasoner)
     chosen = jax.ShapeDtypeStruct((min(config.batch, bucket.samples),), jnp.int32)
     options = {} if config.trains_reasoner else COMPILER_OPTIONS
-    return program_for(advance, _program_of(config, shape), learner, bucket, chosen, key, **options)
+    return program_for(step, learner, bucket, chosen, key, donate=(0,), **options)
 
 
-def _program_of(config: TransnarConfig, shape: Shape) -> Program:
-    return Program(
-        shape,
-        config.steps,
-        config.learning_rate,
-        config.warmup,
-        config.clip,
-        config.trains_reasoner,
-    )
+class TowerObjective:
+    """The answers' cross-entropy, in steps of one tower."""
 
+    def __init__(self, config: TransnarConfig, pool: Pool, path: object = "RUN"):
+        self._config, self._pool = config, pool
+        self.steps = config.steps
+        self.resume_command = f"algoscope transnar train --resume {path}"
+        self.memory_advice = "take a smaller batch, fewer samples or a smaller tower"
+        self._key = jax.random.key(config.seed)
+        self._programs: dict[Shape, Compiled] = {}
+        self._batches: Iterator[Minibatch] = iter(())
 
-def start_learner(weights: Weights) -> Learner:
-    # Each its own array, since the program that steps them reuses their memory.
-    mean, square = (jax.tree.map(jnp.zeros_like, weights) for _ in range(2))
-    return Learner(jax.tree.map(jnp.copy, weights), mean, square, jnp.int32(0))
+    def place(self, learner: Learner) -> Learner:
+        learner = jax.tree.map(jnp.asarray, learner)
+        config, pool, key = self._config, self._pool, self._key
+        self._programs = side_by_side(
+            {s: functools.partial(compiled, config, s, learner, pool[s], key) for s in pool}
+        )
+        counts = {shape: bucket.samples for shape, bucket in pool.items()}
+        batches = order_of(counts, config.batch, config.seed)
+        self._batches = itertools.islice(batches, int(learner.count), None)
+        return learner
 
+    def gather(self, placed: Learner) -> Learner:
+        return jax.tree.map(np.asarray, placed)
 
-@functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
-def advance(
-    program: Program,
-    learner: Learner,
-    bucket: Bucket,
-    chosen: Int[Array, " batch"],
-    key: PRNGKeyArray,
-) -> tuple[Learner, Float[Array, ""]]:
-    """A step on the chosen problems of a bucket; gives the loss before it. `key` is that of the
-    whole training."""
-    batch, own = take(bucket, chosen), jax.random.fold_in(key, learner.step)
-    positions = positions_of(learner.weights.tower.config, own, *batch.tokens.shape)
+    def until(self, step: int) -> int:
+        del step
+        return self.steps
 
-    def objective(weights: Weights) -> Array:
-        graph = batch.graph
-        if weights.reasoner is not None and batch.problems is not None:
-            graph = _live_graph(weights.reasoner, program.shape, batch)
-        return loss(weights.tower, batch._replace(graph=graph), positions, program.shape.answer)
-
-    value, gradient = jax.value_and_grad(objective)(learner.weights)
-    if gradient.reasoner is not None:
-        gradient = gradient._replace(reasoner=_chosen(gradient.reasoner, program.trains_reasoner))
-    return _adam(program, learner, gradient), value
+    def take(self, placed: Learner, start: int, stop: int) -> tuple[Learner, Metrics]:
+        losses = []
+        for shape, chosen in itertools.islice(self._batches, stop - start):
+            placed, value = self._programs[shape](placed, self._pool[shape], chosen, self._key)
+            losses.append(value)
+        loss = np.asarray(jax.device_get(losses), np.float32)
+        return placed, no_metrics(1, 1)._replace(loss=loss[:, None, None])
 
 
 def loss(
@@ -137,9 +150,8 @@ def loss(
     return jnp.mean(jnp.sum(surprise, 1) / jnp.sum(counts, 1))
 
 
-def _live_graph(reasoner: Model, shape: Shape, batch: Bucket) -> Graph:
-    assert batch.problems is not None
-    nodes, edges, _ = states_in(reasoner.network(shape.task), batch.problems, shape.time)
+def _live_graph(reasoner: Model, shape: Shape, problems: Batch) -> Graph:
+    nodes, edges, _ = states_in(reasoner.network(shape.task), problems, shape.time)
     mask = jnp.ones(nodes.shape[:2], bool)
     return Graph(nodes[None].astype(compute_dtype()), edges[None].astype(compute_dtype()), mask)
 
@@ -151,33 +163,6 @@ def _chosen(gradient: Model, names: tuple[str, ...]) -> Model:
         name = leaf_name(path)
         if name.startswith("parts."):
             name = name.split(".", 2)[2]
-        learns = any(name == start or name.startswith(f"{start}.") for start in names)
-        return leaf if learns else jnp.zeros_like(leaf)
+        return leaf if begins_with(name, names) else jnp.zeros_like(leaf)
 
     return jax.tree_util.tree_map_with_path(keep, gradient)
-
-
-def _rate(program: Program, step: Int[Array, ""]) -> Float[Array, ""]:
-    grown = jnp.minimum(1.0, (step + 1) / program.warmup)
-    done = jnp.clip((step - program.warmup) / max(1, program.steps - program.warmup), 0, 1)
-    part = _LAST_PART + (1 - _LAST_PART) * 0.5 * (1 + jnp.cos(jnp.pi * done))
-    return program.learning_rate * grown * part
-
-
-def _adam(program: Program, learner: Learner, gradient: Weights) -> Learner:
-    norm = jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(gradient)))
-    factor = jnp.where(norm < program.clip, 1.0, program.clip / norm)
-    rate, count = _rate(program, learner.step), learner.step + 1
-
-    def moved(weight: Array, mean: Array, square: Array) -> Array:
-        mean, square = mean / (1 - _DECAY**count), square / (1 - _SQUARE_DECAY**count)
-        return weight - rate * mean / (jnp.sqrt(square) + _EPSILON)
-
-    def mixed(decay: float, old: Any, new: Any) -> Any:
-        return jax.tree.map(lambda o, n: decay * o + (1 - decay) * n, old, new)
-
-    gradient = jax.tree.map(lambda g: factor * g, gradient)
-    mean = mixed(_DECAY, learner.mean, gradient)
-    square = mixed(_SQUARE_DECAY, learner.square, jax.tree.map(jnp.square, gradient))
-    weights = jax.tree.map(moved, learner.weights, mean, square)
-    return Learner(weights, mean, square, count)

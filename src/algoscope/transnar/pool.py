@@ -6,7 +6,7 @@ same seed see the same problems at the same steps.
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import jax
@@ -59,6 +59,9 @@ class Bucket(NamedTuple):
     @property
     def samples(self) -> int:
         return len(self.lengths)
+
+
+Pool = Mapping[Shape, Bucket]
 
 
 def training_orders(config: TransnarConfig) -> list[Order]:
@@ -185,13 +188,13 @@ def take(bucket: Bucket, chosen: Int[Array, " batch"]) -> Bucket:
     return others._replace(graph=graph)
 
 
-class Batch(NamedTuple):
+class Minibatch(NamedTuple):
     shape: Shape
     chosen: np.ndarray
     """Which problems of the bucket: int32 [batch]."""
 
 
-def order_of(counts: dict[Shape, int], batch: int, seed: int) -> Iterator[Batch]:
+def order_of(counts: dict[Shape, int], batch: int, seed: int) -> Iterator[Minibatch]:
     """Batches without end, epoch after epoch; what is left over at the end of a bucket waits for
     the next epoch's shuffle. A bucket smaller than a batch is one batch."""
     if not sum(counts.values()):
@@ -204,7 +207,7 @@ def order_of(counts: dict[Shape, int], batch: int, seed: int) -> Iterator[Batch]
             shuffled = random.permutation(count).astype(np.int32)
             size = min(batch, count)
             batches += [
-                Batch(shape, shuffled[start : start + size])
+                Minibatch(shape, shuffled[start : start + size])
                 for start in range(0, count - size + 1, size)
             ]
         for place in random.permutation(len(batches)):

@@ -9,15 +9,14 @@ and takes as many steps as the algorithm does, unless told otherwise.
 
 import dataclasses
 import functools
-import os
 import pathlib
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.stages import Compiled
 from jaxtyping import Array, Bool, Float
 
 from algoscope import networks
@@ -27,7 +26,7 @@ from algoscope.networks.network import to_device, trajectories_of
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch, Kind, Stage, text
 from algoscope.tasks.transforms import with_predecessors_as_inputs
-from algoscope.training.compile_cache import program_for
+from algoscope.training.compile_cache import program_for, side_by_side
 from algoscope.training.model import Model, model_of, start_model
 from algoscope.training.pool import compact
 from algoscope.transnar.cross_attention import Widths
@@ -38,8 +37,6 @@ _AT_ONCE = {"cpu": 64}
 _AT_ONCE_ELSEWHERE = 100
 """Problems on which a reasoner runs side by side: as many as a test has of a task and size, so that
 test and training share programs."""
-_KEPT = 256
-"""Programs: of each task and size."""
 _NODES = (8, 12, 16, 32, 64, 128, 256)
 _STEPS = 8
 _MORE_STEPS = 2
@@ -153,29 +150,16 @@ def compile_for(reasoner: Model, cells: Sequence[Cell], view: View = WHOLE) -> N
     def shape(cell: Cell) -> tuple:
         return cell.task, cell.nodes, padded_time(cell), _at_once(cell)
 
-    def one(cell: Cell) -> None:
+    def one(cell: Cell) -> Compiled:
         network = reasoner.network(cell.task)
         some = _problems(network, cell).take(slice(_at_once(cell)))
-        _program_for(network, some, padded_time(cell), view.stages)
+        return _program_for(network, some, padded_time(cell), view.stages)
 
-    # Threads compile; what is compiled runs in one thread alone.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(one, {shape(cell): cell for cell in cells}.values()))
+    side_by_side({shape(cell): functools.partial(one, cell) for cell in cells})
 
 
-def _program_for(network: Network, problems: Batch, time: int, stages: int | None) -> Callable:
-    """`_states` compiled for arrays of these shapes."""
-    shapes = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), (network, problems))
-    leaves, structure = jax.tree.flatten(shapes)
-    return _program(structure, tuple(leaves), time, stages)
-
-
-@functools.lru_cache(_KEPT)
-def _program(structure: Any, leaves: tuple, time: int, stages: int | None) -> Callable:
-    network, problems = jax.tree.unflatten(structure, leaves)
-    inputs = jax.ShapeDtypeStruct((), bool)
-    states = functools.partial(_states, time=time, stages=stages)
-    return program_for(jax.jit(states), network, problems, inputs)
+def _program_for(network: Network, problems: Batch, time: int, stages: int | None) -> Compiled:
+    return program_for(_States(time, stages), network, problems, np.bool_(True))
 
 
 def _at_once(cell: Cell) -> int:
@@ -227,33 +211,38 @@ def arrays_of(network: Network, cell: Cell) -> Batch:
     return to_device(network, _problems(network, cell))
 
 
-def _states(
-    network: Network, problems: Batch, inputs: Bool[Array, ""], *, time: int, stages: int | None
-):
-    """nodes [stage, sample, n, width], edges [stage, sample, n, n, width], outputs by name."""
-    arrays = to_device(network, problems)
-    final = states_in(network, arrays, time)
-    kept = [final]
-    if stages is not None:
-        kept = [
-            states_in(
-                network, dataclasses.replace(arrays, lengths=jnp.minimum(arrays.lengths, t)), t
-            )
-            for t in range(2, stages + 2)
-        ]
-    width, n = network.config.width, final.nodes.shape[1]
-    more = (0, padded_nodes(n) - n)
+@dataclasses.dataclass(frozen=True)
+class _States:
+    """The states on problems of one shape."""
 
-    def shown(states: Array, *axes: tuple[int, int]) -> Array:
-        # Encoded inputs come first, of nodes as of edges.
-        own = jnp.where(inputs, states, states.at[..., :width].set(0)).astype(compute_dtype())
-        return jnp.pad(own, [(0, 0), (0, 0), *axes, (0, 0)])
+    time: int
+    stages: int | None
 
-    return (
-        shown(jnp.stack([states.nodes for states in kept]), more),
-        shown(jnp.stack([states.edges for states in kept]), more, more),
-        final.outputs,
-    )
+    def __call__(self, network: Network, problems: Batch, inputs: Bool[Array, ""]):
+        """nodes [stage, sample, n, width], edges [stage, sample, n, n, width], outputs by name."""
+        arrays = to_device(network, problems)
+        final = states_in(network, arrays, self.time)
+        kept = [final]
+        if self.stages is not None:
+            kept = [
+                states_in(
+                    network, dataclasses.replace(arrays, lengths=jnp.minimum(arrays.lengths, t)), t
+                )
+                for t in range(2, self.stages + 2)
+            ]
+        width, n = network.config.width, final.nodes.shape[1]
+        more = (0, padded_nodes(n) - n)
+
+        def shown(states: Array, *axes: tuple[int, int]) -> Array:
+            # Encoded inputs come first, of nodes as of edges.
+            visible = jnp.where(inputs, states, states.at[..., :width].set(0))
+            return jnp.pad(visible.astype(compute_dtype()), [(0, 0), (0, 0), *axes, (0, 0)])
+
+        return (
+            shown(jnp.stack([states.nodes for states in kept]), more),
+            shown(jnp.stack([states.edges for states in kept]), more, more),
+            final.outputs,
+        )
 
 
 def padded_nodes(nodes: int) -> int:

@@ -30,11 +30,14 @@ from algoscope.runs.environment import environment
 from algoscope.tasks import Kind, Stage
 from algoscope.tasks.streams import as_in_training
 from algoscope.training import TrainingConfig
+from algoscope.training.loop import Evaluations
 from algoscope.training.model import Model, start_model
-from algoscope.transnar import loop, mechanism
+from algoscope.training.progress import Report
+from algoscope.transnar import mechanism
 from algoscope.transnar import reasoner as reasoners
+from algoscope.transnar import tower_training as towers
 from algoscope.transnar.background import Coming, Say, coming
-from algoscope.transnar.pool import training_orders
+from algoscope.transnar.pool import Pool, training_orders
 from algoscope.transnar.reasoner import Thought, View
 from algoscope.transnar.scores import (
     Scores,
@@ -246,7 +249,7 @@ class _Desk:
     def __init__(self, study: Study, out: pathlib.Path, say: Say, reasoner: Coming, draw: _Draw):
         self.study, self.out, self.say = study, out, say
         self._reasoner, self._draw = reasoner, draw
-        self._pool: tuple[Any, loop.Pool] = ("nothing yet", {})
+        self._pool: tuple[Any, Pool] = ("nothing yet", {})
         self._thoughts: tuple[Any, list[Thought]] = ("nothing yet", [])
 
     @property
@@ -261,13 +264,13 @@ class _Desk:
         path = self.out / name
         if not (path.exists() and runs.open(path).finished):
             self._train(name, config)
-        self._kept(name, lambda: self._scores(loop.load(path).tower, config))
+        self._kept(name, lambda: self._scores(towers.load(path).tower, config))
 
     def _train(self, name: str, config: TransnarConfig) -> None:
         path, model = self.out / name, self._model(config)
         last = 0.0
 
-        def report(progress: loop.Progress) -> None:
+        def report(progress: Report) -> None:
             nonlocal last
             if time.monotonic() - last >= 10 or progress.step == progress.steps:
                 last = time.monotonic()
@@ -284,20 +287,20 @@ class _Desk:
             self.say(f"{name}: step {step}, {self._by_size(scores)}")
 
         given = {"pool": self._pool_for(config), "report": report}
-        looks = loop.Looks(_glances(self.study), look)
+        looks = Evaluations(_glances(self.study), look)
         self.say(f"{name}: begins")
         if path.exists():
-            loop.resume(path, looks=looks, **given)
+            towers.resume(path, evaluations=looks, **given)
         else:
-            loop.train(config, path, reasoner=model, looks=looks, **given)
+            towers.train(config, path, reasoner=model, evaluations=looks, **given)
 
     def _model(self, config: TransnarConfig) -> Model | None:
-        """The reasoner that `loop.train` is to be given."""
+        """The reasoner that `tower_training.train` is to be given."""
         if config.tower.reads == "nothing":
             return None
         if config.reasoner_trained:
             return self._reasoner.get()
-        # Of the same form; `loop.reasoner_for` gives it random weights anew.
+        # Of the same form; `towers.reasoner_for` gives it random weights anew.
         recipe = self.study.reasoner.recipe
         features = {
             cell.task: as_in_training(first(cell, 1).batch, recipe).features
@@ -305,13 +308,13 @@ class _Desk:
         }
         return start_model(features, self.study.reasoner.network, jax.random.key(0))
 
-    def _pool_for(self, config: TransnarConfig) -> loop.Pool:
+    def _pool_for(self, config: TransnarConfig) -> Pool:
         what = _read_by(config)
         if self._pool[0] != what:
             self._pool = ("nothing yet", {})
             self.say("preparing what towers learn from")
-            model = loop.reasoner_for(config, self._model(config))
-            self._pool = (what, loop.prepare(config, model, self.cells.learnt))
+            model = towers.reasoner_for(config, self._model(config))
+            self._pool = (what, towers.prepare(config, model, self.cells.learnt))
         return self._pool[1]
 
     def _scores(self, tower: Tower, config: TransnarConfig, problems: int | None = None) -> Scores:
@@ -327,9 +330,9 @@ class _Desk:
         if what is None:
             return None
         if self._thoughts[0] != what:
-            model = loop.reasoner_for(config, self._model(config))
+            model = towers.reasoner_for(config, self._model(config))
             assert model is not None
-            self._thoughts = (what, reasoners.think(model, self.cells.test, loop.view_of(config)))
+            self._thoughts = (what, reasoners.think(model, self.cells.test, towers.view_of(config)))
         return self._thoughts[1]
 
     def _kept(self, name: str, make: Callable[[], Scores]) -> None:
@@ -361,7 +364,7 @@ class _Desk:
         path = self.out / "mechanism.json"
         if path.exists():
             return
-        trained = loop.load(self.out / f"hybrid-{self.study.seeds[0]}")
+        trained = towers.load(self.out / f"hybrid-{self.study.seeds[0]}")
         thoughts = self._thoughts_for(trained.config)
         assert thoughts is not None
         (task, size), cells = self.study.mechanism, self.cells.test
@@ -392,7 +395,7 @@ def _read_by(config: TransnarConfig) -> tuple[bool, bool, View] | None:
     """What of a reasoner there has to be for a tower: the same for those that may share it."""
     if config.tower.reads == "nothing":
         return None
-    return config.reasoner_trained, bool(config.trains_reasoner), loop.view_of(config)
+    return config.reasoner_trained, bool(config.trains_reasoner), towers.view_of(config)
 
 
 def _first(thought: Thought, count: int) -> Thought:

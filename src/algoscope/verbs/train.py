@@ -124,8 +124,10 @@ def report_progress(output: Output) -> "Callable[[Report], None]":
     """Shows how far a training is on the progress line."""
 
     def report(progress: "Report") -> None:
-        text = f"loss {progress.loss:.4f}  validation {progress.score:.4f}  {_rate(progress)}"
-        output.step(progress.step, progress.steps, text)
+        parts = [f"loss {progress.loss:.4f}", _rate(progress)]
+        if not math.isnan(progress.score):
+            parts.insert(1, f"validation {progress.score:.4f}")
+        output.step(progress.step, progress.steps, "  ".join(parts))
 
     return report
 

@@ -2,16 +2,14 @@
 
 import dataclasses
 import pathlib
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import tyro
 
 from algoscope.configuration import TowerConfig, TransnarConfig, shared_fields
 from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb
-
-if TYPE_CHECKING:
-    from algoscope.transnar.loop import Progress
+from algoscope.verbs.train import report_progress
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -37,9 +35,7 @@ class TrainTower(TransnarConfig, Verb):
         from algoscope import runs, transnar
         from algoscope.runs.environment import device_name
 
-        def report(progress: "Progress") -> None:
-            self.output.step(progress.step, progress.steps, f"loss {progress.loss:.4f}")
-
+        report = report_progress(self.output)
         if self.resume is not None:
             self.output.report(f"training on {device_name()}, going on in {self.resume}")
             run = transnar.resume(self.resume, report=report)

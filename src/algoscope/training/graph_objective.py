@@ -1,0 +1,218 @@
+"""Graph networks as an objective: the ensemble's data and programs, and its steps on the devices.
+
+A run needs a program for each task and each shape of its batches, and one for each task's
+validation. They are compiled side by side before the first step. Compiled into one, they would take
+as long as all of them together, and the device would copy the learners from one part to the next.
+The next generation of problems is drawn while the device works.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.stages import Compiled
+
+from algoscope.runs.folder import Metrics
+from algoscope.tasks import Batch
+from algoscope.training.compile_cache import program_for, side_by_side
+from algoscope.training.learning import Lesson, Validation, keep_best, over_seeds
+from algoscope.training.optimiser import Learner
+from algoscope.training.plan import Placement, TrainingPlan
+from algoscope.training.pool import (
+    Generation,
+    Schedule,
+    compact,
+    draw_generation,
+    steps_per_generation,
+    validation_batch,
+)
+
+
+class GenerationOnDevice(NamedTuple):
+    """The data of a generation on the devices, with what is learnt from it."""
+
+    first: int
+    """The generation's first step."""
+    schedules: tuple[Schedule, ...]
+    """By task."""
+    lessons: tuple[tuple[tuple[Lesson, Batch], ...], ...]
+    """By task and shape, with the pool that a lesson draws from."""
+    validations: tuple[tuple[Validation, Batch], ...]
+    """By task."""
+
+
+class Group(NamedTuple):
+    """Networks that run side by side."""
+
+    learners: Learner
+    seeds: Any
+    """uint32 [network]"""
+    rows: slice
+    """Where they stand among all of the run."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OverSeeds:
+    """What `one` does to a learner, done to the learners of a group."""
+
+    one: Callable
+    placement: Placement
+
+    def __call__(self, learners: Learner, per_seed: tuple, step: Any, shared: Any) -> Any:
+        return over_seeds(
+            lambda mine, common: self.one(mine[0], *mine[1], *common),
+            (learners, per_seed),
+            (step, shared),
+            *self.placement,
+        )
+
+
+class GraphObjective:
+    """The loss of `learning`, in steps of all networks of an ensemble."""
+
+    def __init__(self, plan: TrainingPlan, path: object = "RUN"):
+        # Other seeds need no other program.
+        self._config = dataclasses.replace(plan.config, first_seed=0)
+        self._plan = plan
+        self.steps = plan.config.steps
+        self.resume_command = f"algoscope train --resume {path}"
+        fewer = max(1, plan.placement.at_once // 2)
+        self.memory_advice = (
+            f"go on with fewer networks at once: `{self.resume_command} --at-once {fewer}`"
+        )
+        self._in_generation = steps_per_generation(plan.config)
+        self._executor = ThreadPoolExecutor(1)
+        self._coming: dict[int, Future[Generation]] = {}
+        self._data: GenerationOnDevice | None = None
+        self._programs: dict[Any, Compiled] = {}
+
+    def place(self, learner: Learner) -> list[Group]:
+        placement, seeds = self._plan.placement, np.asarray(self._plan.config.all_seeds, np.uint32)
+        size = placement.at_once * placement.mesh.size
+
+        def group(rows: slice) -> Group:
+            members = jax.tree.map(lambda stacked: stacked[rows], (learner, seeds))
+            return Group(*placement.spread(members), rows=rows)
+
+        return [group(slice(start, start + size)) for start in range(0, len(seeds), size)]
+
+    def gather(self, placed: list[Group]) -> Learner:
+        each = [group.learners for group in placed]
+        return jax.tree.map(lambda *parts: np.concatenate([np.asarray(p) for p in parts]), *each)
+
+    def until(self, step: int) -> int:
+        return (step // self._in_generation + 1) * self._in_generation
+
+    def take(self, placed: list[Group], start: int, stop: int) -> tuple[list[Group], Metrics]:
+        data = self._generation(start // self._in_generation, placed[0])
+        taken = [self.take_group(data, group, start, stop) for group in placed]
+        measured = [metrics for _, metrics in taken]
+        loss = np.concatenate([metrics.loss for metrics in measured], 1)
+        scores = np.concatenate([metrics.validation for metrics in measured], 1)
+        return [group for group, _ in taken], Metrics(loss, measured[0].validation_steps, scores)
+
+    def _generation(self, number: int, group: Group) -> GenerationOnDevice:
+        """What a generation learns from, with its programs compiled."""
+        first = number * self._in_generation
+        if self._data is None or self._data.first != first:
+            drawn = (self._coming.pop(number, None) or self._draw(number)).result()
+            if first + self._in_generation < self.steps:
+                self._coming[number + 1] = self._draw(number + 1)
+            self._data = self.on_device(drawn, first)
+            self.compile(self._data, group)
+        return self._data
+
+    def _draw(self, number: int) -> Future[Generation]:
+        config = self._plan.config
+        return self._executor.submit(
+            draw_generation, config, self._plan.tasks, number, config.all_seeds
+        )
+
+    @functools.cached_property
+    def _validations(self) -> tuple[tuple[Validation, Batch], ...]:
+        batches = tuple(compact(validation_batch(self._config, t)) for t in self._config.tasks)
+        return tuple(
+            (Validation(self._config, self._plan.layout, task), batch)
+            for task, batch in zip(
+                self._config.tasks, self._plan.placement.everywhere(batches), strict=True
+            )
+        )
+
+    def on_device(self, drawn: Generation, first: int) -> GenerationOnDevice:
+        pools = self._plan.placement.everywhere(drawn.pools)
+        lessons = tuple(
+            tuple(
+                (
+                    Lesson(self._config, self._plan.layout, plan.task, sizes[size].nodes, time),
+                    sizes[size],
+                )
+                for size, time in plan.branches
+            )
+            for plan, sizes in zip(drawn.plans, pools, strict=True)
+        )
+        return GenerationOnDevice(first, drawn.schedules, lessons, self._validations)
+
+    def compile(self, data: GenerationOnDevice, group: Group) -> None:
+        """All programs that a generation needs and that are not there yet."""
+        step, networks = np.int32(0), len(group.seeds)
+        batches, scores = np.zeros(networks, np.int32), np.zeros(networks, np.float32)
+        wanted: dict[Any, tuple] = {
+            lesson: ((group.seeds, batches), step, pool)
+            for shapes in data.lessons
+            for lesson, pool in shapes
+        }
+        wanted |= {one: ((group.seeds,), step, batch) for one, batch in data.validations}
+        wanted[keep_best] = ((tuple(scores for _ in data.validations),), step, ())
+        self._programs = side_by_side(
+            {
+                one: functools.partial(
+                    program_for,
+                    OverSeeds(one, self._plan.placement),
+                    group.learners,
+                    *arguments,
+                    donate=(0,),
+                )
+                for one, arguments in wanted.items()
+            }
+        )
+
+    def take_group(
+        self, data: GenerationOnDevice, group: Group, start: int, stop: int
+    ) -> tuple[Group, Metrics]:
+        """The group after these steps, and what was measured."""
+        learners, losses, validated, scores = group.learners, [], [], []
+        programs = [
+            [(self._programs[lesson], pool) for lesson, pool in shapes] for shapes in data.lessons
+        ]
+        for step in range(start, stop):
+            number, place = np.int32(step), step - data.first
+            for schedule, shapes in zip(data.schedules, programs, strict=True):
+                program, pool = shapes[int(schedule.branch[place])]
+                batches = np.ascontiguousarray(schedule.batch[group.rows, place])
+                learners, loss = program(learners, (group.seeds, batches), number, pool)
+                losses.append(loss)
+            if step % self._config.evaluate_every == 0:
+                learners, score = self._validate(data, learners, group.seeds, number)
+                validated.append(step)
+                scores.append(score)
+        tasks, networks = len(data.schedules), len(group.seeds)
+        loss = np.array([np.asarray(one) for one in losses]).reshape(-1, tasks, networks)
+        validation = np.array([np.asarray(one) for one in scores], np.float32)
+        return group._replace(learners=learners), Metrics(
+            np.swapaxes(loss, 1, 2),
+            np.array(validated, np.int32),
+            validation.reshape(-1, networks, tasks),
+        )
+
+    def _validate(
+        self, data: GenerationOnDevice, learners: Learner, seeds: Any, step: np.int32
+    ) -> tuple[Learner, Any]:
+        scores = []
+        for one, batch in data.validations:
+            learners, score = self._programs[one](learners, (seeds,), step, batch)
+            scores.append(score)
+        return self._programs[keep_best](learners, (tuple(scores),), step, ())

@@ -1,0 +1,95 @@
+"""The plan of a training: all that follows from its configuration before the first step.
+
+It says on how many devices an ensemble is spread, and how many of its networks run at once.
+Networks side by side share the costs of starting kernels, but their activations have to fit: about
+`_ARRAYS` arrays of samples × steps × nodes × width are kept for the backward pass. A CPU has no
+such costs, and its caches serve one network at a time better.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from algoscope.errors import ConfigError
+from algoscope.training.config import TrainingConfig, check
+from algoscope.training.model import Layout
+from algoscope.training.named_arrays import name_faults
+from algoscope.training.pool import TaskPlan, make_plans
+
+_ARRAYS = 24
+_PART_OF_MEMORY = 0.5
+_NUMBER_BYTES = 4
+
+
+class Placement(NamedTuple):
+    mesh: Mesh
+    """The devices, along one axis of seeds."""
+    at_once: int
+    """Networks side by side on each device; divides the number of those that it has."""
+
+    def spread(self, tree: Any) -> Any:
+        """Arrays with a seed axis, each device with its part."""
+        return jax.device_put(tree, NamedSharding(self.mesh, PartitionSpec(*self.mesh.axis_names)))
+
+    def everywhere(self, tree: Any) -> Any:
+        """Arrays that all networks share."""
+        return jax.device_put(tree, NamedSharding(self.mesh, PartitionSpec()))
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingPlan:
+    config: TrainingConfig
+    tasks: tuple[TaskPlan, ...]
+    layout: Layout
+    """Where each weight lies in the vectors that are trained."""
+    placement: Placement
+
+
+def plan_training(
+    config: TrainingConfig,
+    at_once: int | None = None,
+    plans: tuple[TaskPlan, ...] | None = None,
+) -> TrainingPlan:
+    """Refuses a configuration that does not fit; `at_once` is chosen to fit if None, and `plans`
+    of tasks are made of first batches."""
+    check(config)
+    plans = make_plans(config) if plans is None else plans
+    layout = Layout(tuple((plan.task, plan.features) for plan in plans), config.network)
+    faults = name_faults("weights to freeze", config.freeze, layout.names())
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return TrainingPlan(config, plans, layout, _placement(config, plans, at_once))
+
+
+def _placement(config: TrainingConfig, plans: Sequence[TaskPlan], at_once: int | None) -> Placement:
+    devices = jax.local_devices()
+    count = _largest_divisor(config.seeds, len(devices))
+    mesh = Mesh(np.array(devices[:count]), ("seeds",))
+    per_device = config.seeds // count
+    if at_once is None:
+        at_once = _largest_divisor(per_device, _that_fit(config, plans, devices[0]))
+    elif at_once < 1 or per_device % at_once:
+        raise ConfigError(
+            f"at_once: got {at_once}, needed a divisor of {per_device}, the number of networks on "
+            "each device"
+        )
+    return Placement(mesh, at_once)
+
+
+def _that_fit(config: TrainingConfig, plans: Sequence[TaskPlan], device: Any) -> int:
+    if device.platform == "cpu":
+        return 1
+    steps = max(times[-1] for plan in plans for times in plan.buckets)
+    nodes = max(config.recipe.sizes) * 5 // 4
+    state = nodes * max(config.network.width, nodes)
+    network = _ARRAYS * _NUMBER_BYTES * config.recipe.count * steps * state
+    memory = (device.memory_stats() or {}).get("bytes_limit", 2**33)
+    return max(1, int(_PART_OF_MEMORY * memory / network))
+
+
+def _largest_divisor(number: int, at_most: int) -> int:
+    return max(d for d in range(1, max(1, min(number, at_most)) + 1) if number % d == 0)

@@ -1,0 +1,213 @@
+"""Trainings of towers: a configuration becomes a tower in a run folder, resumable to the same bits.
+
+run.json, results.json       as of any run
+reasoner/TASK.safetensors    the reasoner that the tower reads, if it reads one
+weights.safetensors          the tower's, once it is finished
+metrics.safetensors          loss of every step
+checkpoint-…                 of a run that is not finished
+"""
+
+import functools
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+
+from algoscope.configuration import TransnarConfig
+from algoscope.errors import ConfigError
+from algoscope.files import read_arrays, write_arrays
+from algoscope.runs import Run, RunError, folder
+from algoscope.training.loop import (
+    CHECKPOINT_SECONDS,
+    Evaluations,
+    Pacing,
+    Trained,
+    go_on,
+    no_metrics,
+    save,
+)
+from algoscope.training.model import Model
+from algoscope.training.named_arrays import by_name, filled, name_faults
+from algoscope.training.optimiser import Learner, start_learner
+from algoscope.training.progress import RECENT, Report
+from algoscope.transnar import reasoner as reasoners
+from algoscope.transnar.config import check, config_from_json
+from algoscope.transnar.learning import TowerObjective, Weights
+from algoscope.transnar.pool import (
+    Pool,
+    check_context,
+    make_buckets,
+    make_live_buckets,
+    training_orders,
+)
+from algoscope.transnar.reasoner import View
+from algoscope.transnar.text_dataset import Cell, draw_all
+from algoscope.transnar.tower import Tower, build
+
+KIND = "transnar"
+_UNTRAINED_SEED = 1_000
+"""What a seed is moved by for a reasoner with random weights."""
+NO_EVALUATIONS = Evaluations()
+
+
+def prepare(
+    config: TransnarConfig, reasoner: Model | None, cells: Sequence[Cell] | None = None
+) -> Pool:
+    """All that a tower learns from, on the device; the same for towers with the same data and
+    reasoner. `cells` are those of `training_orders`, drawn here if they are not given."""
+    cells = draw_all(training_orders(config)) if cells is None else cells
+    check_context(cells, config.tower.context)
+    if reasoner is None or config.tower.reads == "nothing":
+        return make_buckets(cells)
+    if config.trains_reasoner:
+        return make_live_buckets(cells, reasoner)
+    return make_buckets(cells, reasoner, view_of(config))
+
+
+def view_of(config: TransnarConfig) -> View:
+    stages = config.tower.layers if config.tower.reads == "stepwise" else None
+    return View(stages, config.reads_inputs)
+
+
+def reasoner_for(config: TransnarConfig, reasoner: Model | None) -> Model | None:
+    """The one that a tower of this configuration reads."""
+    if config.tower.reads == "nothing":
+        return None
+    if reasoner is None:
+        raise ConfigError(
+            f"reasoner: got none, needed one for tower.reads {config.tower.reads!r}; train one "
+            f"with `algoscope train {' '.join(config.tasks)} --network processor=triplet_gmpnn`"
+        )
+    missing = [task for task in config.tasks if task not in reasoner.parts]
+    if missing:
+        raise ConfigError(
+            f"reasoner: got one for {', '.join(reasoner.parts)}, needed {', '.join(missing)} too"
+        )
+    if config.reasoner_trained:
+        return reasoner
+    return reasoners.untrained(reasoner, _UNTRAINED_SEED + config.seed)
+
+
+def train(
+    config: TransnarConfig,
+    path: str | os.PathLike,
+    *,
+    reasoner: Model | None = None,
+    pool: Pool | None = None,
+    force: bool = False,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    evaluations: Evaluations = NO_EVALUATIONS,
+    report: Callable[[Report], None] = lambda _: None,
+) -> Run:
+    """Trains a tower into a new run folder. `pool` is what `prepare` gave for this data and
+    reasoner; `evaluations` are given the step and the tower."""
+    check(config)
+    reasoner = reasoner_for(config, reasoner)
+    _check_names(config, reasoner)
+    learner = _start_learner(config, reasoner)
+    run = folder.create(path, config.as_json(), force=force, kind=KIND)
+    with folder.held(run):
+        if reasoner is not None:
+            reasoners.save(reasoner, run.path / "reasoner")
+        save(run, Trained(0, learner, no_metrics(1, 1)))
+    return resume(
+        path,
+        pool=pool,
+        checkpoint_seconds=checkpoint_seconds,
+        evaluations=evaluations,
+        report=report,
+    )
+
+
+def resume(
+    path: str | os.PathLike,
+    *,
+    pool: Pool | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    evaluations: Evaluations = NO_EVALUATIONS,
+    report: Callable[[Report], None] = lambda _: None,
+) -> Run:
+    """Goes on with a run that was stopped, to the same end."""
+    run = open_run(path)
+    if run.finished:
+        return run
+    config = config_from_json(run.config)
+    with folder.held(run):
+        reasoner = _reasoner_in(run, config)
+        shapes = jax.eval_shape(functools.partial(_start_learner, config, reasoner))
+        pool = prepare(config, reasoner) if pool is None else pool
+        begun, worked = time.monotonic(), time.process_time()
+        objective = TowerObjective(config, pool, run.path)
+        on_towers = evaluations._replace(
+            evaluate=lambda step, learner: evaluations.evaluate(step, learner.weights.tower)
+        )
+        pacing = Pacing(report, checkpoint_seconds, on_towers)
+        run, trained = go_on(run, objective, shapes, pacing)
+        weights, loss = trained.learner.weights, trained.metrics.loss[:, 0, 0]
+        write_arrays(run.path / "weights.safetensors", by_name(weights.tower))
+        write_arrays(run.path / "metrics.safetensors", {"loss": loss})
+        if weights.reasoner is not None:
+            reasoners.save(weights.reasoner, run.path / "reasoner")
+        results = {
+            "loss": float(loss[-RECENT:].mean()),
+            "parameters": sum(leaf.size for leaf in jax.tree.leaves(weights.tower)),
+            "seconds_of_last_stretch": time.monotonic() - begun,
+            "cpu_seconds_of_last_stretch": time.process_time() - worked,
+        }
+        return folder.seal(run, results)
+
+
+def open_run(path: str | os.PathLike) -> Run:
+    run = folder.open_run(path)
+    if run.description.get("kind") != KIND:
+        raise RunError(f"{run.path}: got a run of graph networks, needed one of a tower")
+    return run
+
+
+class TrainedTower(NamedTuple):
+    """A finished run's models."""
+
+    config: TransnarConfig
+    tower: Tower
+    reasoner: Model | None
+
+
+def load(path: str | os.PathLike) -> TrainedTower:
+    run = open_run(path)
+    if not run.finished:
+        raise RunError(
+            f"{run.path}: got a run that stopped at step {run.step} of {run.config['steps']}, "
+            f"needed a finished one; go on with `algoscope transnar train --resume {run.path}`"
+        )
+    config = config_from_json(run.config)
+    reasoner = _reasoner_in(run, config)
+    named = read_arrays(run.path / "weights.safetensors")
+    shapes = jax.eval_shape(functools.partial(_start, config, reasoner))
+    return TrainedTower(config, filled(shapes, named, run.path), reasoner)
+
+
+def _start(config: TransnarConfig, reasoner: Model | None) -> Tower:
+    widths = None if reasoner is None else reasoners.widths_of(reasoner)
+    return build(config.tower, jax.random.key(config.seed), widths)
+
+
+def _start_learner(config: TransnarConfig, reasoner: Model | None) -> Learner:
+    learning = reasoner if config.trains_reasoner else None
+    return start_learner(Weights(_start(config, reasoner), learning), validated=False)
+
+
+def _reasoner_in(run: Run, config: TransnarConfig) -> Model | None:
+    return None if config.tower.reads == "nothing" else reasoners.load(run.path / "reasoner")
+
+
+def _check_names(config: TransnarConfig, reasoner: Model | None) -> None:
+    if reasoner is None or not config.trains_reasoner:
+        return
+    if config.tower.reads == "stepwise":
+        raise ConfigError('trains_reasoner: needed tower.reads "final"; it reads all steps at once')
+    names = {name for task in reasoner.parts for name in by_name(reasoner.network(task))}
+    faults = name_faults("weights of the reasoner", config.trains_reasoner, names)
+    if faults:
+        raise ConfigError("\n".join(faults))
