@@ -8,8 +8,8 @@ from pages import ROOT, one_line, read
 
 from algoscope import cli
 from algoscope.experiments import transnar_scores
+from algoscope.experiments import transnar_tables as study_tables
 from algoscope.table import Table
-from algoscope.transnar import study_tables
 from algoscope.transnar.scores import from_json, mean_clrs
 
 RESULTS = ROOT / "results" / "transnar" / "full.json"

@@ -15,7 +15,7 @@ import pytest
 from algoscope import cli, experiments, runs
 from algoscope.experiments.mind_the_gap import paper, presets
 from algoscope.experiments.mind_the_gap.solutions import ensembles_in
-from algoscope.transnar import study
+from algoscope.experiments.transnar_study import MAIN_ROWS
 
 _N = {"bfs": 4, "bellman_ford": 4, "dfs": 2}
 
@@ -173,7 +173,7 @@ def test_a_folder_without_results_is_refused(tmp_path):
 def test_transnar_has_a_row_for_each_rival(made):
     result, _ = made("transnar-scores")
     table, of_tasks, of_answers, ablated = result.tables
-    rows = ["base", "hybrid", *study.RIVALS.values()]
+    rows = [row.title for row in MAIN_ROWS]
     assert [row[0] for row in table.rows] == rows
     assert set(table.rows[rows.index("reference algorithm")][1:]) == {"1.000"}
     assert [row[0] for row in of_tasks.rows] == ["bfs", "dfs"]

@@ -9,7 +9,8 @@ import pytest
 from algoscope import cli, experiments, networks, tasks, training
 from algoscope.configuration import TowerConfig, TransnarConfig
 from algoscope.experiments import transnar_scores
-from algoscope.transnar import study, study_tables
+from algoscope.experiments import transnar_study as study
+from algoscope.experiments import transnar_tables as study_tables
 
 
 def test_experiments_are_listed_and_unknown_ones_refused(monkeypatch, capsys):
@@ -57,11 +58,10 @@ def miniature():
         test_sizes=(4,),
         unseen_sizes=(4,),
         problems=2,
-        glances=1,
-        beside=True,
-        glance_problems=1,
+        evaluations=1,
+        background=True,
+        evaluation_problems=1,
         mechanism=("bfs", 4),
-        controls=tuple(study.CONTROLS),
     )
 
 
@@ -83,12 +83,14 @@ def test_a_study_makes_the_table_and_is_made_once(miniature, tmp_path, monkeypat
     assert results["complete"]
     assert results["rows"]["base"] == so_far["rows"]["base"]
     assert not [text for text in said if text == "base-0: begins"]
-    assert set(results["curves"]) == {"base-0", "hybrid-0", *study.CONTROLS}
+    controls = {row.name for row in study.CONTROL_ROWS}
+    assert set(results["curves"]) == {"base-0", "hybrid-0"} | controls
     assert all(set(curve) == {"1"} for curve in results["curves"].values())
-    assert list(results["rows"]) == list(study.ROWS)
+    titles = [row.title for row in study.ROWS]
+    assert list(results["rows"]) == titles
     table = study_tables.table(results)
-    assert [row[0] for row in table.rows] == list(study.ROWS)
-    solver = table.rows[study.ROWS.index("reference algorithm")]
+    assert [row[0] for row in table.rows] == titles
+    solver = table.rows[titles.index("reference algorithm")]
     assert solver[1:] == ["1.000"] * 5
     assert len(study_tables.task_table(results).rows) == 1
     assert set(results["mechanism"]["ablations"]) == {

@@ -9,6 +9,7 @@ from algoscope import networks, tasks
 from algoscope.training.model import start_model
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.pool import graph_of
+from algoscope.transnar.reasoner_states import reason
 from algoscope.transnar.text_dataset import TEST, Order, draw
 from algoscope.transnar.tower import build
 
@@ -21,19 +22,19 @@ def reasoner():
 
 
 @pytest.fixture(scope="session")
-def cell():
+def dataset():
     return draw(Order("bfs", 4, 4, 3, TEST))
 
 
 @pytest.fixture(scope="session")
-def thought(reasoner, cell):
-    [thought] = reasoners.think(reasoner, [cell])
-    return thought
+def states(reasoner, dataset):
+    [states] = reason(reasoner, [dataset])
+    return states
 
 
 @pytest.fixture(scope="session")
-def graph(thought, cell):
-    return graph_of(thought, np.arange(cell.samples), 4)
+def graph(states, dataset):
+    return graph_of([(states, np.arange(len(dataset)))], 4)
 
 
 @pytest.fixture(scope="session")

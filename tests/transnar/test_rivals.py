@@ -12,88 +12,91 @@ from algoscope import tasks
 from algoscope.recording import Recording
 from algoscope.transnar import mechanism
 from algoscope.transnar import reasoner as reasoners
-from algoscope.transnar.reasoner import View
+from algoscope.transnar.pool import graph_of
+from algoscope.transnar.reasoner_states import View, reason
 from algoscope.transnar.scores import (
     constant_answers,
     pipeline_answers,
     scores_of,
     solver_answers,
 )
-from algoscope.transnar.text_dataset import TEST, Order, draw, first, reread
+from algoscope.transnar.text_dataset import TEST, Order, draw, reread
 from algoscope.transnar.tower import build, logits, positions_of
 
 
 @pytest.mark.parametrize("name", ["bfs", "quicksort", "lcs_length", "graham_scan", "minimum"])
 def test_the_reference_algorithm_reads_prompts_and_is_right(name):
-    cell = draw(Order(name, 5, 4, 1, TEST))
-    score = scores_of([cell], solver_answers([reread(cell)]))[name][5]
+    dataset = draw(Order(name, 5, 4, 1, TEST))
+    score = scores_of([dataset], solver_answers([reread(dataset)]))[name][5]
     assert (score.shape, score.parse, score.clrs, score.exact, score.problems) == (1, 1, 1, 1, 4)
 
 
 @pytest.mark.parametrize("name", ["bfs", "quicksort", "lcs_length", "graham_scan", "minimum"])
 def test_right_outputs_of_a_reasoner_are_written_as_the_right_answers(name):
-    cell = draw(Order(name, 5, 4, 1, TEST))
-    assert reasoners.answers(cell, cell.outputs) == [example.answer for example in cell.examples()]
+    dataset = draw(Order(name, 5, 4, 1, TEST))
+    assert reasoners.answers(dataset.problems, dataset.problems.outputs) == [
+        example.answer for example in dataset.examples()
+    ]
 
 
 def test_one_answer_for_all_problems_has_the_commonest_words():
-    cell = draw(Order("bfs", 5, 40, 1, TEST))
-    [answers] = constant_answers([cell])
+    dataset = draw(Order("bfs", 5, 40, 1, TEST))
+    [answers] = constant_answers([dataset])
     assert len(answers) == 40
     assert len(set(answers)) == 1
-    score = scores_of([cell], [answers])["bfs"][5]
+    score = scores_of([dataset], [answers])["bfs"][5]
     assert (score.shape, score.parse) == (1, 1)
     # Most nodes of so small a graph are not reached: the commonest pointer is to oneself.
-    itself = np.mean(cell.outputs["pi"] == np.arange(5))
+    itself = np.mean(dataset.problems.outputs["pi"] == np.arange(5))
     assert score.clrs == pytest.approx(itself)
 
 
 def test_a_cell_is_drawn_from_its_seed_and_purpose():
-    cell, again = (draw(Order("minimum", 5, 4, 1, TEST)) for _ in range(2))
-    assert cell.examples() == again.examples()
-    assert cell.examples() != draw(Order("minimum", 5, 4, 1, 0)).examples()
+    dataset, again = (draw(Order("minimum", 5, 4, 1, TEST)) for _ in range(2))
+    assert dataset.examples() == again.examples()
+    assert dataset.examples() != draw(Order("minimum", 5, 4, 1, 0)).examples()
 
 
-def test_the_pipeline_is_not_told_when_to_stop(reasoner, cell, thought):
+def test_the_pipeline_is_not_told_when_to_stop(reasoner, dataset, states):
     """Its steps are the same for all problems; those that need as many are answered alike."""
-    alone = reasoners.answers(cell, thought.outputs)
-    [piped] = pipeline_answers(reasoner, [reread(cell)])
-    full = cell.steps == cell.steps.max()
+    alone = reasoners.answers(dataset.problems, states.outputs)
+    [piped] = pipeline_answers(reasoner, [reread(dataset)])
+    full = dataset.problems.lengths == dataset.problems.lengths.max()
     assert [a for a, f in zip(alone, full, strict=True) if f] == [
         p for p, f in zip(piped, full, strict=True) if f
     ]
 
 
-def test_states_step_by_step_end_with_the_final_ones(reasoner, cell, thought):
-    stages = int(cell.steps.max())
-    [stepwise] = reasoners.think(reasoner, [cell], View(stages))
+def test_states_step_by_step_end_with_the_final_ones(reasoner, dataset, states):
+    stages = int(dataset.problems.lengths.max())
+    [stepwise] = reason(reasoner, [dataset], View(stages))
     assert stepwise.nodes.shape[0] == stages
-    assert np.allclose(stepwise.nodes[-1], thought.nodes[0], atol=1e-6)
-    assert np.allclose(stepwise.edges[-1], thought.edges[0], atol=1e-6)
-    assert not np.allclose(stepwise.nodes[0], thought.nodes[0], atol=1e-3)
+    assert np.allclose(stepwise.nodes[-1], states.nodes[0], atol=1e-6)
+    assert np.allclose(stepwise.edges[-1], states.edges[0], atol=1e-6)
+    assert not np.allclose(stepwise.nodes[0], states.nodes[0], atol=1e-3)
 
 
-def test_hidden_states_alone_have_zeros_in_place_of_encoded_inputs(reasoner, cell, thought):
-    [hidden] = reasoners.think(reasoner, [cell], View(inputs=False))
+def test_hidden_states_alone_have_zeros_in_place_of_encoded_inputs(reasoner, dataset, states):
+    [hidden] = reason(reasoner, [dataset], View(inputs=False))
     width = reasoner.parts["bfs"].config.width
-    for alone, whole in ((hidden.nodes, thought.nodes), (hidden.edges, thought.edges)):
+    for alone, whole in ((hidden.nodes, states.nodes), (hidden.edges, states.edges)):
         assert not alone[..., :width].any()
         assert whole[..., :width].any()
         assert np.array_equal(alone[..., width:], whole[..., width:])
 
 
-def test_the_first_problems_of_a_cell_are_the_same_problems(cell):
-    assert first(cell, 2).examples() == cell.examples()[:2]
+def test_the_first_problems_of_a_cell_are_the_same_problems(dataset):
+    assert dataset.take(slice(2)).examples() == dataset.examples()[:2]
 
 
-def test_a_stepwise_hybrid_reads_one_more_step_in_each_layer(reasoner, cell):
+def test_a_stepwise_hybrid_reads_one_more_step_in_each_layer(reasoner, dataset):
     config = dataclasses.replace(TOWER, reads="stepwise")
     tower = build(config, jax.random.key(0), reasoners.widths_of(reasoner))
     reader = dataclasses.replace(tower.reader, gate=jnp.full(2, 0.2))
     tower = dataclasses.replace(tower, reader=reader)
-    [thought] = reasoners.think(reasoner, [cell], View(2))
-    graph = mechanism.graph_of(thought, np.arange(cell.samples), 4)
-    tokens = jnp.asarray(cell.tokens, jnp.int32)
+    [states] = reason(reasoner, [dataset], View(2))
+    graph = graph_of([(states, np.arange(len(dataset)))], 4)
+    tokens = jnp.asarray(dataset.tokens, jnp.int32)
     positions = positions_of(config, jax.random.key(1), *tokens.shape)
     of = jax.jit(logits)
     forwards = of(tower, tokens, positions, graph)
@@ -104,14 +107,14 @@ def test_a_stepwise_hybrid_reads_one_more_step_in_each_layer(reasoner, cell):
 
 def test_a_reasoner_for_other_tasks_is_refused(reasoner):
     with pytest.raises(ValueError, match="got one for bfs, needed one for dfs too"):
-        reasoners.think(reasoner, [draw(Order("dfs", 4, 1, 0))])
+        reason(reasoner, [draw(Order("dfs", 4, 1, 0))])
 
 
 def test_weights_of_a_reasoner_come_back_from_their_folder(reasoner, tmp_path):
     reasoners.save(reasoner, tmp_path / "reasoner")
     back = reasoners.load(tmp_path / "reasoner")
-    for own, read in zip(jax.tree.leaves(reasoner), jax.tree.leaves(back), strict=True):
-        assert np.array_equal(own, read)
+    for before, after in zip(jax.tree.leaves(reasoner), jax.tree.leaves(back), strict=True):
+        assert np.array_equal(before, after)
 
 
 def test_an_untrained_reasoner_has_the_same_form_and_other_weights(reasoner):
@@ -121,17 +124,17 @@ def test_an_untrained_reasoner_has_the_same_form_and_other_weights(reasoner):
     assert not np.array_equal(own, random)
 
 
-def test_cross_attention_is_recorded_at_the_tokens_that_answer(hybrid, cell, thought):
-    observed = mechanism.record(hybrid, cell, thought)
+def test_cross_attention_is_recorded_at_the_tokens_that_answer(hybrid, dataset, states):
+    observed = mechanism.record(hybrid, dataset, states)
     assert observed.recording.attention.shape == (4, 2, 2, 4, 4)
     assert observed.edges.shape == (4, 2, 2, 4, 4, 4)
     assert np.allclose(observed.edges.sum((-1, -2)), 1, atol=1e-3)
     assert observed.recording.valid.all()
-    for sample, example in enumerate(cell.examples()):
-        start = cell.prompt_lengths[sample]
-        places = mechanism._answering(cell, sample) + 1
+    for sample, example in enumerate(dataset.examples()):
+        start = dataset.prompt_lengths[sample]
+        places = mechanism._answering(dataset, sample) + 1
         decode = mechanism.tokenizer().decode
-        written = [decode([cell.tokens[sample, place]]).strip() for place in places]
+        written = [decode([dataset.tokens[sample, place]]).strip() for place in places]
         assert written == example.answer.strip("[]\n").split(" ")
         assert (places >= start).all()
 
@@ -166,10 +169,10 @@ def test_who_reads_itself_is_told_from_who_reads_the_answer():
     assert mechanism.reads(planted(answers, other), answers).predecessor == [0.0]
 
 
-def test_ablations_take_away_what_they_name(hybrid, cell, graph):
+def test_ablations_take_away_what_they_name(hybrid, dataset, graph):
     reader = dataclasses.replace(hybrid.reader, gate=jnp.full(2, 0.2))
     opened = dataclasses.replace(hybrid, reader=reader)
-    tokens = jnp.asarray(cell.tokens, jnp.int32)
+    tokens = jnp.asarray(dataset.tokens, jnp.int32)
     positions = positions_of(TOWER, jax.random.key(1), *tokens.shape)
     of = jax.jit(logits)
     base = build(dataclasses.replace(TOWER, reads="nothing"), jax.random.key(0))

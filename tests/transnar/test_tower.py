@@ -13,7 +13,8 @@ from algoscope.networks import ConfigError
 from algoscope.transnar.config import POSITIONS
 from algoscope.transnar.generation import ContextError, generate
 from algoscope.transnar.learning import loss
-from algoscope.transnar.pool import Bucket, graph_of, padded_length
+from algoscope.transnar.padding import padded_text
+from algoscope.transnar.pool import Bucket, graph_of
 from algoscope.transnar.tokenizer import PAD, tokenizer
 from algoscope.transnar.tower import build, embed, logits, positions_of
 
@@ -21,8 +22,8 @@ _logits = jax.jit(logits)
 
 
 @pytest.fixture(scope="module")
-def tokens(cell):
-    return jnp.asarray(cell.tokens, jnp.int32)
+def tokens(dataset):
+    return jnp.asarray(dataset.tokens, jnp.int32)
 
 
 @pytest.fixture(scope="module")
@@ -56,27 +57,29 @@ def test_no_token_sees_later_ones(opened, tokens, positions, graph):
 
 
 def test_padding_of_texts_and_graphs_changes_nothing(
-    opened, tokens, positions, graph, thought, cell
+    opened, tokens, positions, graph, states, dataset
 ):
     more = 9
     longer = jnp.pad(tokens, [(0, 0), (0, more)], constant_values=PAD)
     further = positions_of(TOWER, jax.random.key(2), len(tokens), tokens.shape[1] + more)
     further = further.at[:, : tokens.shape[1]].set(positions)
-    wider = graph_of(thought, np.arange(cell.samples), 7)
+    wider = graph_of([(states, np.arange(len(dataset)))], 7)
     padded = _logits(opened, longer, further, wider)[:, : tokens.shape[1]]
     assert np.allclose(padded, _logits(opened, tokens, positions, graph), atol=2e-5)
 
 
 @pytest.mark.parametrize("random_positions", [True, False])
-def test_cached_and_uncached_generation_agree(opened, cell, graph, random_positions):
+def test_cached_and_uncached_generation_agree(opened, dataset, graph, random_positions):
     config = dataclasses.replace(TOWER, random_positions=random_positions)
     tower = dataclasses.replace(opened, config=config)
     prompts = [
         row[: length - cut].tolist()
-        for row, length, cut in zip(cell.tokens, cell.prompt_lengths, (0, 3, 1, 5), strict=True)
+        for row, length, cut in zip(
+            dataset.tokens, dataset.prompt_lengths, (0, 3, 1, 5), strict=True
+        )
     ]
     room, key = 6, jax.random.key(4)
-    length = padded_length(max(map(len, prompts)) + room)
+    length = padded_text(max(map(len, prompts)) + room)
     positions = positions_of(config, key, len(prompts), length)
     texts = np.full((len(prompts), length), PAD, np.int32)
     for row, prompt in zip(texts, prompts, strict=True):
@@ -100,19 +103,23 @@ def test_the_gradient_of_an_embedding_is_the_sum_over_the_places_of_its_token():
     np.testing.assert_allclose(backward(gradient)[0], expected, rtol=1e-6, atol=1e-6)
 
 
-def test_the_loss_is_that_of_the_answers_tokens(opened, cell, tokens, positions, graph):
-    lengths = np.where(np.arange(len(tokens)) % 2, cell.lengths, cell.lengths - 2)
-    batch = Bucket(tokens, jnp.asarray(cell.prompt_lengths), jnp.asarray(lengths), graph)
+def test_the_loss_is_that_of_the_answers_tokens(opened, dataset, tokens, positions, graph):
+    lengths = np.where(np.arange(len(tokens)) % 2, dataset.lengths, dataset.lengths - 2)
+    batch = Bucket(tokens, jnp.asarray(dataset.prompt_lengths), jnp.asarray(lengths), graph)
     surprise = -jax.nn.log_softmax(_logits(opened, tokens, positions, graph))
     expected = np.mean(
         [
             np.mean([row[place - 1, text[place]] for place in range(start, end)])
             for row, text, start, end in zip(
-                np.asarray(surprise), np.asarray(tokens), cell.prompt_lengths, lengths, strict=True
+                np.asarray(surprise),
+                np.asarray(tokens),
+                dataset.prompt_lengths,
+                lengths,
+                strict=True,
             )
         ]
     )
-    longest = int((cell.lengths - cell.prompt_lengths).max())
+    longest = int((dataset.lengths - dataset.prompt_lengths).max())
     for room in (longest, longest + 30):
         assert float(loss(opened, batch, positions, room)) == pytest.approx(expected, rel=1e-5)
 

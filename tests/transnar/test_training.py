@@ -19,6 +19,7 @@ from algoscope.training.loop import Evaluations
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar import tower_training as towers
 from algoscope.transnar.pool import Shape, make_buckets, order_of, training_orders
+from algoscope.transnar.reasoner_states import reason
 from algoscope.transnar.scores import as_json, from_json
 from algoscope.transnar.text_dataset import draw_all
 from algoscope.verbs.transnar import TrainTower
@@ -113,16 +114,16 @@ def test_a_look_that_fails_costs_no_step(place, reasoner, pool, hybrid_run):
 
 
 def test_the_pool_holds_what_the_reasoner_thinks(reasoner):
-    cells = draw_all(training_orders(dataclasses.replace(CONFIG, sizes=(4, 5))))
-    [bucket] = make_buckets(cells, reasoner).values()
+    datasets = draw_all(training_orders(dataclasses.replace(CONFIG, sizes=(4, 5))))
+    [bucket] = make_buckets(datasets, reasoner).values()
     first = 0
-    for cell, thought in zip(cells, reasoners.think(reasoner, cells), strict=True):
-        rows, n = slice(first, first + cell.samples), cell.nodes
-        assert np.array_equal(bucket.graph.nodes[:, rows, :n], thought.nodes)
-        assert np.array_equal(bucket.graph.edges[:, rows, :n, :n], thought.edges)
+    for dataset, states in zip(datasets, reason(reasoner, datasets), strict=True):
+        rows, n = slice(first, first + len(dataset)), dataset.nodes
+        assert np.array_equal(bucket.graph.nodes[:, rows, :n], states.nodes)
+        assert np.array_equal(bucket.graph.edges[:, rows, :n, :n], states.edges)
         assert not bucket.graph.nodes[:, rows, n:].any()
         assert (bucket.graph.mask[rows] == (np.arange(8) < n)).all()
-        first += cell.samples
+        first += len(dataset)
     assert first == bucket.samples
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from algoscope.experiments.experiment import PRESETS, Claim, Experiment, Report, Result
 
 if TYPE_CHECKING:
-    from algoscope.transnar.study import Study
+    from algoscope.experiments.transnar_study import Study
 
 TASKS = (
     "insertion_sort",
@@ -37,7 +37,7 @@ _EXPECTED_GAIN = {"smoke": 0.0, "full": 0.10}
 def study_of(preset: str) -> "Study":
     from algoscope import networks, tasks, training
     from algoscope.configuration import TowerConfig, TransnarConfig
-    from algoscope.transnar.study import CONTROLS, Study
+    from algoscope.experiments.transnar_study import MAIN_ROWS, Study
 
     if preset == "smoke":
         return Study(
@@ -68,7 +68,7 @@ def study_of(preset: str) -> "Study":
             unseen_sizes=(6,),
             problems=100,
             mechanism=("bfs", 5),
-            controls=(),
+            rows=MAIN_ROWS,
         )
     return Study(
         training.TrainingConfig(
@@ -93,21 +93,20 @@ def study_of(preset: str) -> "Study":
         unseen_sizes=(10, 14),
         problems=100,
         mechanism=("bfs", 12),
-        controls=tuple(CONTROLS),
-        glances=4,
-        beside=True,
+        evaluations=4,
+        background=True,
     )
 
 
 def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
-    from algoscope.transnar.study import run_study
+    from algoscope.experiments.transnar_study import run_study
 
     return result_of(preset, run_study(study_of(preset), out, report))
 
 
 def result_of(preset: str, results: dict[str, Any]) -> Result:
     """What a finished study says."""
-    from algoscope.transnar.study_tables import all_tables
+    from algoscope.experiments.transnar_tables import all_tables
 
     return Result(tuple(all_tables(results)), (_gain(preset, results),), results)
 

@@ -1,5 +1,6 @@
 """The tasks by name: every `Task` value that a module of `algorithms` defines, and users' own."""
 
+import copyreg
 import functools
 import hashlib
 import importlib
@@ -63,3 +64,7 @@ def seed_word(task: Task | str) -> int:
     if name in names():
         return names().index(name)
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+
+
+# Tasks hold functions: between processes they travel by name.
+copyreg.pickle(Task, lambda task: (get, (task.name,)))

@@ -17,8 +17,8 @@ from algoscope.transnar import scores
 from algoscope.transnar.ask import Answer, ask
 from algoscope.transnar.config import PAPER
 from algoscope.transnar.generation import ContextError, generate
-from algoscope.transnar.reasoner import of_run as reasoner_of
-from algoscope.transnar.reasoner import think
+from algoscope.transnar.reasoner import from_run as reasoner_of
+from algoscope.transnar.reasoner_states import reason
 from algoscope.transnar.text_dataset import draw_all
 from algoscope.transnar.tower_training import TrainedTower, load, resume, train, view_of
 
@@ -42,9 +42,9 @@ __all__ = [
 
 def evaluate(trained: TrainedTower, sizes: Sequence[int], problems: int) -> scores.Scores:
     """What a tower's answers are worth, by task and size."""
-    cells = draw_all(scores.held_out_orders(trained.config, sizes, problems))
-    thoughts = None
+    datasets = draw_all(scores.held_out_orders(trained.config, sizes, problems))
+    states = None
     if trained.reasoner is not None:
-        thoughts = think(trained.reasoner, cells, view_of(trained.config))
-    answers = scores.tower_answers(trained.tower, cells, thoughts, seed=trained.config.seed)
-    return scores.scores_of(cells, answers)
+        states = reason(trained.reasoner, datasets, view_of(trained.config))
+    answers = scores.tower_answers(trained.tower, datasets, states, seed=trained.config.seed)
+    return scores.scores_of(datasets, answers)

@@ -7,10 +7,10 @@ import numpy as np
 
 from algoscope.tasks import text
 from algoscope.tasks.text import Example, PromptError, Reading, Scores
-from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.generation import check_room, generate
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.text_dataset import cell_of
+from algoscope.transnar.reasoner_states import reason
+from algoscope.transnar.text_dataset import written
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower_training import TrainedTower, view_of
 
@@ -30,13 +30,13 @@ class Answer(NamedTuple):
     scores: Scores | None
 
     def as_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"answer": self.text, "fault": self.fault, "right": self.right}
+        content: dict[str, Any] = {"answer": self.text, "fault": self.fault, "right": self.right}
         if self.reading is not None and self.scores is not None:
-            found["arrays"] = {name: a.tolist() for name, a in self.reading.arrays.items()}
-            found["scores"] = {
+            content["arrays"] = {name: a.tolist() for name, a in self.reading.arrays.items()}
+            content["scores"] = {
                 name: getattr(self.scores, name) for name in ("shape", "parse", "clrs", "exact")
             }
-        return found
+        return content
 
 
 def ask(trained: TrainedTower, prompt: str, seed: int = 0) -> Answer:
@@ -52,18 +52,18 @@ def ask(trained: TrainedTower, prompt: str, seed: int = 0) -> Answer:
         if trained.reasoner is not None:
             raise
         room = min(_ROOM, trained.tower.config.context - len(tokens))
-        [written] = generate(trained.tower, [tokens], room, key=key)
-        return Answer(tokenizer().decode(written), str(error), None, None, None)
+        [answered] = generate(trained.tower, [tokens], room, key=key)
+        return Answer(tokenizer().decode(answered), str(error), None, None, None)
     batch = problem.solved()
     right = text.write(batch, 0, problem.traces).answer
     graph = None
     if trained.reasoner is not None:
-        cell = cell_of(batch, problem.nodes)
-        [thought] = reasoners.think(trained.reasoner, [cell], view_of(trained.config))
-        graph = graph_of(thought, np.arange(1), cell.nodes)
+        dataset = written(batch, problem.nodes)
+        [states] = reason(trained.reasoner, [dataset], view_of(trained.config))
+        graph = graph_of([(states, np.arange(1))], dataset.nodes)
     room = len(tokenizer().encode(right)) + _SPARE
-    [written] = generate(trained.tower, [tokens], room, graph, key=key)
-    answer = tokenizer().decode(written)
+    [answered] = generate(trained.tower, [tokens], room, graph, key=key)
+    answer = tokenizer().decode(answered)
     name = problem.task.name
     example = Example(name, problem.nodes, problem.traces, prompt, right)
     return Answer(

@@ -28,9 +28,9 @@ _GATE_RATE = 10.0
 """Gates are tanh(10 α): they start shut, and should not be what training waits for."""
 _SHUT_OUT = -1e9
 _EPSILON = 1e-6
-again = functools.partial(jax.checkpoint, prevent_cse=False)
-"""A function of which the backward pass is left no more than the arguments: what follows from them
-by little work takes longer to put aside and to fetch than to compute again."""
+recomputed = functools.partial(jax.checkpoint, prevent_cse=False)
+"""A function of which only the arguments are saved for the backward pass: recomputing is faster
+than saving and reloading."""
 
 
 class Widths(NamedTuple):
@@ -164,7 +164,7 @@ def _attend(stream: Stream, x, keys, values, mask) -> tuple[Array, Array]:
     return jax.nn.gelu(mixed.reshape(batch, count, width) @ stream.transform), attention
 
 
-@again
+@recomputed
 def _mix(query, keys, values, mask) -> tuple[Array, Array]:
     scores = jnp.einsum("bthp,behp->bhte", query, keys).astype(jnp.float32)
     attention = jax.nn.softmax(jnp.where(mask[:, None, None], scores, _SHUT_OUT))

@@ -15,16 +15,16 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from algoscope.transnar.cross_attention import Graph, memory_of
-from algoscope.transnar.pool import padded_length
+from algoscope.transnar.padding import padded_text
 from algoscope.transnar.tokenizer import PAD, tokenizer
 from algoscope.transnar.tower import (
     COMPILER_OPTIONS,
     Tower,
     cast,
+    forward,
     layer,
     positions_of,
     rotary_of,
-    through,
     unembed,
 )
 
@@ -64,7 +64,7 @@ def generate(
     calls with as many prompts, the same length and another room share a program."""
     longest = max(len(prompt) for prompt in prompts)
     check_room(tower, longest, room)
-    length = padded_length(longest + room) if length is None else length
+    length = padded_text(longest + room) if length is None else length
     tokens = np.full((len(prompts), length), PAD, np.int32)
     for row, prompt in zip(tokens, prompts, strict=True):
         row[: len(prompt)] = prompt
@@ -91,7 +91,7 @@ def _generate(
     """The texts with their answers."""
     count, length = tokens.shape
     positions = positions_of(tower.config, key, count, length)
-    states, cache = through(
+    states, cache = forward(
         tower,
         tokens,
         positions,

@@ -27,7 +27,7 @@ from algoscope.training.model import Model
 from algoscope.training.named_arrays import begins_with
 from algoscope.training.optimiser import Adam, Learner
 from algoscope.transnar.cross_attention import Graph
-from algoscope.transnar.pool import Bucket, Minibatch, Pool, Shape, order_of, take
+from algoscope.transnar.pool import Bucket, Minibatch, Pool, Shape, order_of
 from algoscope.transnar.reasoner import states_in
 from algoscope.transnar.tokenizer import PAD
 from algoscope.transnar.tower import (
@@ -63,7 +63,7 @@ class TowerStep:
     ) -> tuple[Learner, Float[Array, ""]]:
         """The learner after it, and the loss before; `chosen` are the batch's problems in the
         bucket, `key` is that of the whole training."""
-        batch, step_key = take(bucket, chosen), jax.random.fold_in(key, learner.count)
+        batch, step_key = bucket.take(chosen), jax.random.fold_in(key, learner.count)
         positions = positions_of(learner.weights.tower.config, step_key, *batch.tokens.shape)
 
         def objective(weights: Weights) -> Array:

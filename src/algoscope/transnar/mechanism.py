@@ -19,9 +19,9 @@ from algoscope.recording import Recording
 from algoscope.tasks import Kind, Location, Stage
 from algoscope.transnar.cross_attention import Reader, openness
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reasoner import Thought
+from algoscope.transnar.reasoner_states import ReasonerStates
 from algoscope.transnar.scores import Scores, scores_of, tower_answers
-from algoscope.transnar.text_dataset import Cell
+from algoscope.transnar.text_dataset import TextDataset
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower import Tower, observe, positions_of
 
@@ -55,22 +55,22 @@ class Reads(NamedTuple):
     uniform_answer_edge: float
 
 
-def record(tower: Tower, cell: Cell, thought: Thought, seed: int = 0) -> Observed:
+def record(tower: Tower, dataset: TextDataset, states: ReasonerStates, seed: int = 0) -> Observed:
     """The tower's cross-attention while it is shown the right answers."""
-    outputs = cell.batch.at(Stage.OUTPUT)
+    outputs = dataset.problems.at(Stage.OUTPUT)
     _reader(tower)
     if len(outputs) != 1 or outputs[0].location is not Location.NODE or (
         outputs[0].kind in (Kind.MASK_ONE, Kind.PERMUTATION)
     ):  # fmt: skip
         raise ValueError(
-            f"cell: got {cell.task}, needed a task whose answer has an element for each node"
+            f"dataset: got {dataset.task}, needed a task whose answer has an element for each node"
         )
-    n, samples = cell.nodes, np.arange(cell.samples)
-    graph = graph_of(thought, samples, n)
-    tokens = jnp.asarray(cell.tokens, jnp.int32)
+    n, samples = dataset.nodes, np.arange(len(dataset))
+    graph = graph_of([(states, samples)], n)
+    tokens = jnp.asarray(dataset.tokens, jnp.int32)
     positions = positions_of(tower.config, jax.random.key(seed), *tokens.shape)
     seen = jax.jit(lambda *given: observe(*given)[1])(tower, tokens, positions, graph)
-    places = np.stack([_answering(cell, sample) for sample in range(cell.samples)])
+    places = np.stack([_answering(dataset, sample) for sample in range(len(dataset))])
     rows = samples[:, None]
 
     def at_places(attention: jax.Array) -> np.ndarray:
@@ -83,17 +83,17 @@ def record(tower: Tower, cell: Cell, thought: Thought, seed: int = 0) -> Observe
     recording = Recording.from_arrays(
         attention=at_places(seen.nodes),
         hidden=hidden.transpose(0, 2, 1, 3),
-        lengths=np.full(cell.samples, layers + 1),
+        lengths=np.full(len(dataset), layers + 1),
     )
     edges = at_places(seen.edges)
     return Observed(recording, edges.reshape(*edges.shape[:-1], n, n))
 
 
-def _answering(cell: Cell, sample: int) -> np.ndarray:
+def _answering(dataset: TextDataset, sample: int) -> np.ndarray:
     """The places of the tokens from which the elements of the answer are predicted."""
-    start, end = cell.prompt_lengths[sample], cell.lengths[sample]
+    start, end = dataset.prompt_lengths[sample], dataset.lengths[sample]
     decode = tokenizer().decode
-    parts = [decode([token]) for token in cell.tokens[sample, start:end].tolist()]
+    parts = [decode([token]) for token in dataset.tokens[sample, start:end].tolist()]
     ends = np.cumsum([len(part) for part in parts])
     starts = [match.start() for match in _NUMBER.finditer("".join(parts))]
     return start - 1 + np.searchsorted(ends, starts, side="right")
@@ -161,22 +161,22 @@ def without(tower: Tower, stream: str) -> Tower:
     return eqx.tree_at(lambda t: t.reader.mix, tower, mix.at[:, rows].set(0))
 
 
-def of_another_problem(thoughts: Sequence[Thought]) -> list[Thought]:
-    """The reasoner's states on another problem of the same cell."""
-    return [Thought(np.roll(t.nodes, 1, 1), np.roll(t.edges, 1, 1), t.outputs) for t in thoughts]
+def of_another_problem(states: Sequence[ReasonerStates]) -> list[ReasonerStates]:
+    """The reasoner's states on another problem of the same dataset."""
+    return [s._replace(nodes=np.roll(s.nodes, 1, 1), edges=np.roll(s.edges, 1, 1)) for s in states]
 
 
 def ablations(
-    tower: Tower, cells: Sequence[Cell], thoughts: Sequence[Thought], seed: int = 0
+    tower: Tower, datasets: Sequence[TextDataset], states: Sequence[ReasonerStates], seed: int = 0
 ) -> dict[str, Scores]:
     """The scores with parts of the reading taken away."""
     variants = {
-        "gates shut": (without_gates(tower), thoughts),
-        "without nodes": (without(tower, "nodes"), thoughts),
-        "without edges": (without(tower, "edges"), thoughts),
-        "another problem's states": (tower, of_another_problem(thoughts)),
+        "gates shut": (without_gates(tower), states),
+        "without nodes": (without(tower, "nodes"), states),
+        "without edges": (without(tower, "edges"), states),
+        "another problem's states": (tower, of_another_problem(states)),
     }
     return {
-        name: scores_of(cells, tower_answers(own, cells, given, seed=seed))
-        for name, (own, given) in variants.items()
+        name: scores_of(datasets, tower_answers(changed, datasets, read, seed=seed))
+        for name, (changed, read) in variants.items()
     }

@@ -1,13 +1,14 @@
-"""Cells: the problems of one task and size, as text in tokens and as graphs in arrays.
+"""Text datasets: problems of one task and size, as text in tokens and as graphs in arrays.
 
 The text costs time in plain Python, so where there is much to draw, processes share the work.
 """
 
+import dataclasses
 import multiprocessing
 import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,8 @@ TRAINING, TEST, PROBE = range(3)
 """What problems are drawn for; each purpose has its own."""
 
 
-class Cell(NamedTuple):
-    task: str
+@dataclasses.dataclass(frozen=True, eq=False)
+class TextDataset:
     size: int
     tokens: np.ndarray
     """Prompt and answer: int16 [sample, token], padded to the longest."""
@@ -32,32 +33,44 @@ class Cell(NamedTuple):
     """int32 [sample]"""
     lengths: np.ndarray
     """Of prompt and answer: int32 [sample]."""
-    inputs: dict[str, np.ndarray]
-    hints: dict[str, np.ndarray]
-    """Their first step alone, which is all that a reasoner is given: [sample, 1, …]."""
-    outputs: dict[str, np.ndarray]
-    steps: np.ndarray
-    """Of the algorithm: int64 [sample]."""
+    problems: Batch
+    """With the first step of its hints alone, which is all that a reasoner is given."""
 
-    @property
-    def nodes(self) -> int:
-        return self.inputs["pos"].shape[1]
-
-    @property
-    def samples(self) -> int:
+    def __len__(self) -> int:
         return len(self.lengths)
 
     @property
-    def batch(self) -> Batch:
-        return Batch(tasks.get(self.task), self.inputs, self.hints, self.outputs, self.steps)
+    def task(self) -> str:
+        return self.problems.task.name
+
+    @property
+    def nodes(self) -> int:
+        return self.problems.nodes
+
+    @property
+    def answer_lengths(self) -> np.ndarray:
+        return self.lengths - self.prompt_lengths
+
+    def prompt(self, sample: int) -> list[int]:
+        return self.tokens[sample, : self.prompt_lengths[sample]].tolist()
 
     def examples(self) -> list[Example]:
-        """The texts of the cell."""
+        """The texts."""
         decode = tokenizer().decode
         return [
             Example(self.task, self.nodes, False, decode(row[:start]), decode(row[start:end]))
             for row, start, end in zip(self.tokens, self.prompt_lengths, self.lengths, strict=True)
         ]
+
+    def take(self, samples: Any) -> "TextDataset":
+        """The samples of a slice, of indices or of a mask."""
+        return TextDataset(
+            self.size,
+            self.tokens[samples],
+            self.prompt_lengths[samples],
+            self.lengths[samples],
+            self.problems.take(samples),
+        )
 
 
 class Order(NamedTuple):
@@ -70,27 +83,29 @@ class Order(NamedTuple):
     purpose: int = TRAINING
     decimals: int = 3
     reread: bool = False
-    """Whether the cell is then made anew from its prompts alone."""
+    """Whether the dataset is then made anew from its prompts alone."""
 
 
-def draw(order: Order) -> Cell:
+def draw(order: Order) -> TextDataset:
     words = [order.seed, tasks.seed_word(order.task), order.size, order.purpose]
     seed = int(np.random.SeedSequence(words).generate_state(1)[0])
     batch = tasks.sample(
         order.task, order.size, order.count, seed, truncate_decimals=order.decimals
     )
-    cell = cell_of(batch, order.size)
-    return reread(cell) if order.reread else cell
+    dataset = written(batch, order.size)
+    return reread(dataset) if order.reread else dataset
 
 
-def reread(cell: Cell) -> Cell:
-    """The cell made anew from its prompts alone."""
-    problems = [text.parse(example.prompt) for example in cell.examples()]
+def reread(dataset: TextDataset) -> TextDataset:
+    """The dataset made anew from its prompts alone."""
+    problems = [text.parse(example.prompt) for example in dataset.examples()]
     registers = [problem.registers for problem in problems]
-    return cell_of(trace_problems(problems[0].task, problems[0].nodes, registers), cell.size)
+    traced = trace_problems(problems[0].task, problems[0].nodes, registers)
+    return written(traced, dataset.size)
 
 
-def cell_of(batch: Batch, size: int) -> Cell:
+def written(batch: Batch, size: int) -> TextDataset:
+    """The problems of a batch with their texts."""
     encode = tokenizer().encode
     texts = [text.write(batch, sample) for sample in range(len(batch))]
     prompts, answers = [encode(t.prompt) for t in texts], [encode(t.answer) for t in texts]
@@ -99,22 +114,14 @@ def cell_of(batch: Batch, size: int) -> Cell:
     tokens = np.full((len(batch), lengths.max()), PAD, np.int16)
     for row, prompt, answer in zip(tokens, prompts, answers, strict=True):
         row[: len(prompt) + len(answer)] = prompt + answer
-    return Cell(
-        batch.task.name,
-        size,
-        tokens,
-        prompt_lengths,
-        lengths,
-        # Copies, since a tracer reuses its memory.
-        {name: array.copy() for name, array in batch.inputs.items()},
-        {name: array[:, :1].copy() for name, array in batch.hints.items()},
-        {name: array.copy() for name, array in batch.outputs.items()},
-        batch.lengths.copy(),
-    )
+    first = {name: hint[:, :1] for name, hint in batch.hints.items()}
+    # Taking all of them copies: a tracer reuses its memory.
+    problems = dataclasses.replace(batch, hints=first).take(np.arange(len(batch)))
+    return TextDataset(size, tokens, prompt_lengths, lengths, problems)
 
 
-def draw_all(orders: Sequence[Order]) -> list[Cell]:
-    """The cells, in the order of the orders. A process draws all of a task, since each has to
+def draw_all(orders: Sequence[Order]) -> list[TextDataset]:
+    """The datasets, in the order of the orders. A process draws all of a task, since each has to
     compile its algorithm."""
     by_task: dict[str, list[Order]] = {}
     for order in orders:
@@ -125,30 +132,13 @@ def draw_all(orders: Sequence[Order]) -> list[Cell]:
     # Forked processes would share the threads of JAX.
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
         drawn = pool.map(_draw_each, by_task.values())
-        found = {
-            order: cell
-            for of_task, cells in zip(by_task.values(), drawn, strict=True)
-            for order, cell in zip(of_task, cells, strict=True)
+        datasets = {
+            order: dataset
+            for same_task, parts in zip(by_task.values(), drawn, strict=True)
+            for order, dataset in zip(same_task, parts, strict=True)
         }
-    return [found[order] for order in orders]
+    return [datasets[order] for order in orders]
 
 
-def _draw_each(orders: Sequence[Order]) -> list[Cell]:
+def _draw_each(orders: Sequence[Order]) -> list[TextDataset]:
     return [draw(order) for order in orders]
-
-
-def first(cell: Cell, count: int) -> Cell:
-    """The first problems of a cell."""
-
-    def cut(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {name: array[:count] for name, array in arrays.items()}
-
-    return cell._replace(
-        tokens=cell.tokens[:count],
-        prompt_lengths=cell.prompt_lengths[:count],
-        lengths=cell.lengths[:count],
-        inputs=cut(cell.inputs),
-        hints=cut(cell.hints),
-        outputs=cut(cell.outputs),
-        steps=cell.steps[:count],
-    )

@@ -6,10 +6,10 @@ With x [batch, token, width], each layer is (pre-norm, causal, rotary positions)
     x += tanh(gate) · Mix [f(attention(norm(x) -> nodes)); f(attention(norm(x) -> edges))]
     x += MLP(norm(x))
 
-where the second line is the hybrid's (`reading`). Gates start at zero, so a hybrid starts as its
-base Transformer, logit for logit. The graph never attends to the text. Weights of all layers are
-stacked along a first axis and layers are a scan, so that a deep tower compiles as fast as a shallow
-one; for training on a GPU it is unrolled. Weights are float32; on GPUs the work is done in
+where the second line is the hybrid's (`cross_attention`). Gates start at zero, so a hybrid starts
+as its base Transformer, logit for logit. The graph never attends to the text. Weights of all layers
+are stacked along a first axis and layers are a scan, so that a deep tower compiles as fast as a
+shallow one; for training on a GPU it is unrolled. Weights are float32; on GPUs the work is done in
 bfloat16, but for norms, softmax and logits.
 """
 
@@ -26,7 +26,7 @@ from algoscope.configuration import TowerConfig
 from algoscope.errors import ConfigError
 from algoscope.training.compile_cache import OPTIONS
 from algoscope.transnar.config import POSITIONS, check_tower
-from algoscope.transnar.cross_attention import Graph, Reader, Widths, again, memory_of, read
+from algoscope.transnar.cross_attention import Graph, Reader, Widths, memory_of, read, recomputed
 from algoscope.transnar.tokenizer import tokenizer
 
 _ROTARY_BASE = 10_000.0
@@ -135,7 +135,7 @@ def hidden(
     graph: Graph | None = None,
 ) -> Float[Array, "batch token width"]:
     """The residual stream after the last layer."""
-    return through(tower, tokens, positions, graph, lambda seen: None, fused=True)[0]
+    return forward(tower, tokens, positions, graph, lambda seen: None, fused=True)[0]
 
 
 def observe(
@@ -145,11 +145,11 @@ def observe(
     graph: Graph | None = None,
 ) -> tuple[Float[Array, "batch token vocabulary"], Seen]:
     """The logits and what each layer saw, with a first axis of layers."""
-    x, seen = through(tower, tokens, positions, graph, lambda seen: seen, fused=False)
+    x, seen = forward(tower, tokens, positions, graph, lambda seen: seen, fused=False)
     return unembed(cast(tower), x), seen
 
 
-def through(
+def forward(
     tower: Tower,
     tokens: Int[Array, "batch token"],
     positions: Int[Array, "batch token"],
@@ -233,12 +233,12 @@ def layer(x, own: Layers, reader: Reader | None, memory, rotary, attend) -> tupl
     return x, Seen(key, value, nodes, edges, x)
 
 
-@again
+@recomputed
 def _normed(x: Array, scale: Array, weights: Array) -> Array:
     return norm(x, scale) @ weights
 
 
-@again
+@recomputed
 def _activated(x: Array, weights: Array) -> Array:
     return jax.nn.gelu(x) @ weights
 

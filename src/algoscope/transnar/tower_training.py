@@ -42,8 +42,8 @@ from algoscope.transnar.pool import (
     make_live_buckets,
     training_orders,
 )
-from algoscope.transnar.reasoner import View
-from algoscope.transnar.text_dataset import Cell, draw_all
+from algoscope.transnar.reasoner_states import View
+from algoscope.transnar.text_dataset import TextDataset, draw_all
 from algoscope.transnar.tower import Tower, build
 
 KIND = "transnar"
@@ -53,17 +53,17 @@ NO_EVALUATIONS = Evaluations()
 
 
 def prepare(
-    config: TransnarConfig, reasoner: Model | None, cells: Sequence[Cell] | None = None
+    config: TransnarConfig, reasoner: Model | None, datasets: Sequence[TextDataset] | None = None
 ) -> Pool:
     """All that a tower learns from, on the device; the same for towers with the same data and
-    reasoner. `cells` are those of `training_orders`, drawn here if they are not given."""
-    cells = draw_all(training_orders(config)) if cells is None else cells
-    check_context(cells, config.tower.context)
+    reasoner. `datasets` are those of `training_orders`, drawn here if they are not given."""
+    datasets = draw_all(training_orders(config)) if datasets is None else datasets
+    check_context(datasets, config.tower.context)
     if reasoner is None or config.tower.reads == "nothing":
-        return make_buckets(cells)
+        return make_buckets(datasets)
     if config.trains_reasoner:
-        return make_live_buckets(cells, reasoner)
-    return make_buckets(cells, reasoner, view_of(config))
+        return make_live_buckets(datasets, reasoner)
+    return make_buckets(datasets, reasoner, view_of(config))
 
 
 def view_of(config: TransnarConfig) -> View:

@@ -1,0 +1,130 @@
+"""A reasoner that learns in a process of its own while towers that do not read it learn."""
+
+import contextlib
+import multiprocessing
+import os
+import pathlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+
+from algoscope import runs, training
+from algoscope.experiments.experiment import Report
+from algoscope.runs.environment import keep_compiled_programs
+from algoscope.training import Stopped, TrainingConfig
+from algoscope.training.model import Model
+from algoscope.transnar.reasoner import from_run
+
+_PATIENCE = 15.0
+"""Seconds that a process is given to save its last steps; it may be compiling, and hear nothing."""
+_QUIET_SECONDS = 10
+
+
+class PendingReasoner:
+    """A reasoner that may not be trained yet."""
+
+    def __init__(self, config: TrainingConfig, path: pathlib.Path, report: Report):
+        self._config, self._path, self._report = config, path, report
+        self._model: Model | None = None
+
+    def ready(self) -> bool:
+        """Whether `get` will not have to wait for another process."""
+        return True
+
+    def get(self) -> Model:
+        if self._model is None:
+            _train(self._config, self._path, self._report)
+            self._model = from_run(runs.open(self._path))
+        return self._model
+
+
+class _BackgroundReasoner(PendingReasoner):
+    def __init__(self, config: TrainingConfig, path: pathlib.Path, report: Report):
+        super().__init__(config, path, report)
+        spawn = multiprocessing.get_context("spawn")
+        receiver, sender = spawn.Pipe(duplex=False)
+        self._process = spawn.Process(target=_work, args=(config, path, sender, os.getpid()))
+        self._process.start()
+        sender.close()
+        self._relay = threading.Thread(target=_relay, args=(receiver, report), daemon=True)
+        self._relay.start()
+
+    def ready(self) -> bool:
+        return not self._process.is_alive()
+
+    def get(self) -> Model:
+        while self._process.is_alive():
+            self._process.join(0.5)  # Signals are heard in between.
+        self._relay.join()
+        if self._process.exitcode:
+            raise RuntimeError(
+                f"{self._path}: the reasoner's training ended with status "
+                f"{self._process.exitcode}, needed 0; its own message stands above"
+            )
+        return super().get()
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.join(_PATIENCE)
+        self._process.kill()
+
+
+@contextlib.contextmanager
+def pending_reasoner(
+    config: TrainingConfig, path: pathlib.Path, background: bool, report: Report
+) -> Iterator[PendingReasoner]:
+    """The reasoner of that run, which is begun or gone on with: in a process of its own, or when it
+    is first asked for."""
+    if not background or (path.exists() and runs.open(path).finished):
+        yield PendingReasoner(config, path, report)
+        return
+    reasoner = _BackgroundReasoner(config, path, report)
+    try:
+        yield reasoner
+    finally:
+        reasoner.close()
+
+
+def now_and_then(name: str, report: Report) -> Callable[[training.Report], None]:
+    """Reports a training's progress every ten seconds, and its end."""
+    last = 0.0
+
+    def report_progress(progress: training.Report) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _QUIET_SECONDS or progress.step == progress.steps:
+            last = time.monotonic()
+            report(f"{name}: step {progress.step} of {progress.steps}, loss {progress.loss:.4f}")
+
+    return report_progress
+
+
+def _train(config: TrainingConfig, path: pathlib.Path, report: Report) -> None:
+    report_progress = now_and_then("reasoner", report)
+    if path.exists():
+        training.resume(path, report=report_progress)
+    else:
+        training.train(config, path, report=report_progress)
+
+
+def _work(config: TrainingConfig, path: pathlib.Path, sender: Connection, parent: int) -> None:
+    keep_compiled_programs()
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    try:
+        _train(config, path, sender.send)
+    except Stopped:
+        raise SystemExit(130) from None
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process if its parent is gone, however that ended."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _relay(receiver: Connection, report: Report) -> None:
+    with contextlib.suppress(EOFError):
+        while True:
+            report(receiver.recv())
