@@ -19,17 +19,17 @@ from algoscope.programs.interpreter import PromiseError, follow
 from algoscope.programs.language import GraphProgram
 from algoscope.programs.precision import FLOAT32, SCALAR_TOLERANCE, Precision
 from algoscope.programs.running_errors import certain
-from algoscope.tasks import Batch, Kind, Stage
+from algoscope.recording import Recording
+from algoscope.tasks import Batch, Kind, Stage, Task
 
 _NUMBERS_AT_ONCE = 2**25
 """How many numbers the recording of a part of the batch may have, about."""
 
 
-class Account(NamedTuple):
-    """What happened: hints [batch, step, …] without the first, and outputs."""
-
-    hints: Mapping[str, Any]
-    outputs: Mapping[str, Any]
+Account = Mapping[str, Any]
+"""What happened, by feature: hints [batch, step, …] without the first, and outputs [batch, …]."""
+Equality = dict[str, np.ndarray]
+"""Whether two accounts are the same, by feature: bool [batch]."""
 
 
 class Exactness(NamedTuple):
@@ -88,13 +88,13 @@ def verify(
     ]
     compilation = _joined([part.compilation for part in parts], len(batch))
     below = ~np.concatenate([part.certain for part in parts])[: len(batch)]
-    exact = np.all([*compilation.hints.values(), *compilation.outputs.values()], axis=0)
+    exact = np.all(list(compilation.values()), axis=0)
     return Verification(
         len(batch),
         batch.nodes,
-        _exactness(_joined([part.network for part in parts], len(batch))),
-        _exactness(_joined([part.interpreter for part in parts], len(batch))),
-        _exactness(compilation),
+        _exactness(_joined([part.network for part in parts], len(batch)), batch.task),
+        _exactness(_joined([part.interpreter for part in parts], len(batch)), batch.task),
+        _exactness(compilation, batch.task),
         compiled.certificate,
         int(below.sum()),
         float(exact[~below].mean()) if not below.all() else 1.0,
@@ -103,16 +103,19 @@ def verify(
 
 def compare_with_reference(network: Network, batch: Batch) -> Exactness:
     """Any network against the reference algorithm."""
-    parts = []
-    for part in _parts(batch, network):
-        recorded = networks.run(network, part)
-        account = Account(recorded.hints, recorded.outputs)
-        parts.append(_equality(account, _reference(part), part))
-    return _exactness(_joined(parts, len(batch)))
+    parts = [
+        _equality(_recorded(networks.run(network, part)), _reference(part), part)
+        for part in _parts(batch, network)
+    ]
+    return _exactness(_joined(parts, len(batch)), batch.task)
+
+
+def _recorded(recording: Recording) -> Account:
+    return recording.hints | recording.outputs
 
 
 def _reference(batch: Batch) -> Account:
-    return Account({n: hint[:, 1:] for n, hint in batch.hints.items()}, batch.outputs)
+    return {name: hint[:, 1:] for name, hint in batch.hints.items()} | batch.outputs
 
 
 def _parts(batch: Batch, network: Network) -> Iterator[Batch]:
@@ -133,19 +136,12 @@ def _trimmed(batch: Batch) -> Batch:
     return dataclasses.replace(batch, hints=hints)
 
 
-class _Equality(NamedTuple):
-    """Whether two accounts are the same: bool [batch] by the name of the feature."""
-
-    hints: dict[str, np.ndarray]
-    outputs: dict[str, np.ndarray]
-
-
 class _Comparison(NamedTuple):
-    network: _Equality
+    network: Equality
     """With the reference."""
-    interpreter: _Equality
+    interpreter: Equality
     """With the reference."""
-    compilation: _Equality
+    compilation: Equality
     """Network and interpreter."""
     certain: np.ndarray
     """bool [batch]"""
@@ -154,7 +150,7 @@ class _Comparison(NamedTuple):
 def _compare(
     program: GraphProgram, compiled: Compiled, batch: Batch, precision: Precision
 ) -> _Comparison:
-    recorded = networks.run(compiled.network, batch)
+    network = _recorded(networks.run(compiled.network, batch))
     batch = _trimmed(batch)
     run = follow(program, batch, precision.resolution)
     if (run.broken & ~_too_close(batch, precision)).any():
@@ -162,9 +158,7 @@ def _compare(
     sure = np.ones(len(batch), bool)
     if precision is FLOAT32:
         sure = certain(program, batch, compiled.certificate.sharpness)
-    reference = _reference(batch)
-    network = Account(recorded.hints, recorded.outputs)
-    interpreter = Account(run.recording.hints, run.recording.outputs)
+    reference, interpreter = _reference(batch), _recorded(run.recording)
     return _Comparison(
         _equality(network, reference, batch),
         _equality(interpreter, reference, batch),
@@ -181,18 +175,18 @@ def _too_close(batch: Batch, precision: Precision) -> np.ndarray:
     return np.asarray(close.any(1))
 
 
-def _equality(account: Account, truth: Account, batch: Batch) -> _Equality:
+def _equality(account: Account, truth: Account, batch: Batch) -> Equality:
     steps = batch.time - 1
     padding = batch.lengths[:, None] <= np.arange(1, steps + 1)
-    hints, outputs = {}, {}
+    equal = {}
     for feature in batch.task.at(Stage.HINT):
-        name = feature.name
-        values, true_values = account.hints[name][:, :steps], truth.hints[name][:, :steps]
-        hints[name] = (_same(feature.kind, values, true_values, axes=2) | padding).all(1)
+        values, true_values = (side[feature.name][:, :steps] for side in (account, truth))
+        same = _same(feature.kind, values, true_values, axes=2)
+        equal[feature.name] = (same | padding).all(1)
     for feature in batch.task.at(Stage.OUTPUT):
-        name = feature.name
-        outputs[name] = _same(feature.kind, account.outputs[name], truth.outputs[name], axes=1)
-    return _Equality(hints, outputs)
+        values, true_values = account[feature.name], truth[feature.name]
+        equal[feature.name] = _same(feature.kind, values, true_values, axes=1)
+    return equal
 
 
 def _same(kind: Kind, values: Any, true_values: Any, axes: int) -> np.ndarray:
@@ -202,24 +196,18 @@ def _same(kind: Kind, values: Any, true_values: Any, axes: int) -> np.ndarray:
     return np.asarray(same.all(axis=tuple(range(axes, same.ndim))))
 
 
-def _joined(parts: list[_Equality], count: int) -> _Equality:
+def _joined(parts: list[Equality], count: int) -> Equality:
+    return {name: np.concatenate([part[name] for part in parts])[:count] for name in parts[0]}
+
+
+def _exactness(equal: Equality, task: Task) -> Exactness:
     hints, outputs = (
-        {name: np.concatenate([part[stage][name] for part in parts])[:count] for name in first}
-        for stage, first in enumerate(parts[0])
+        {feature.name: equal[feature.name] for feature in task.at(stage)}
+        for stage in (Stage.HINT, Stage.OUTPUT)
     )
-    return _Equality(hints, outputs)
-
-
-def _exactness(equal: _Equality) -> Exactness:
-    def shares(by_name: dict[str, np.ndarray]) -> dict[str, float]:
-        return {name: float(same.mean()) for name, same in by_name.items()}
-
-    def joint_share(by_name: dict[str, np.ndarray]) -> float:
-        return float(np.all(list(by_name.values()), axis=0).mean())
-
     return Exactness(
-        joint_share(equal.hints),
-        joint_share(equal.outputs),
-        shares(equal.hints),
-        shares(equal.outputs),
+        float(np.all(list(hints.values()), axis=0).mean()),
+        float(np.all(list(outputs.values()), axis=0).mean()),
+        {name: float(same.mean()) for name, same in hints.items()},
+        {name: float(same.mean()) for name, same in outputs.items()},
     )
