@@ -114,7 +114,7 @@ def main():
         "trained": measures.judge(trained, way_out),
     }
     for name, judgement in judgements.items():
-        print(f"{name}: {judgement.word}")
+        print(f"{name}: {judgement.verdict}")
     return verification, judgements
 
 

@@ -21,11 +21,11 @@ def test_an_algorithm_of_ones_own_is_compiled_trained_and_judged(capsys, monkeyp
     result = example["verification"]
     for exactness in (result.network, result.interpreter, result.compilation):
         assert exactness.exact_traces == exactness.exact_outputs == 1.0
-    verdicts = {name: judgement.word for name, judgement in example["judgements"].items()}
+    verdicts = {name: judgement.verdict.word for name, judgement in example["judgements"].items()}
     assert verdicts == {"compiled": "runs", "trained": "fails"}
     printed = capsys.readouterr().out
     assert "way_out: door = kitchen hall landing hall hall" in printed
-    assert printed.endswith("compiled: runs\ntrained: fails\n")
+    assert printed.endswith("compiled: runs way_out\ntrained: fails\n")
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
