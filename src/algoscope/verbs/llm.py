@@ -37,21 +37,27 @@ class _AboutModel(Verb):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Navigate(_AboutModel):
-    """Which algorithm does a language model run on navigation? Tables, a verdict, and a page."""
-
+class _AboutMazes(Verb):
     items: int = 200
     """Number of questions, in twins of which one is answered Yes and one No."""
     families: tuple[str, ...] = ("random_tree",)
     """Families of mazes: line, tree, random_tree, star, clusters, random, cogeval_…"""
-    size: int | None = None
-    """Nodes of the part of a maze that can be reached; there are as many that cannot."""
-    branching: int | None = None
-    """Children of a node at most."""
     depths: tuple[int, ...] = (1, 2, 3)
     """Steps to the goal."""
     form: str = "rooms"
     """What nodes are: rooms, people, cities or letters."""
+    seed: int = 0
+    """Seed of the mazes, of random weights and of resampling."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Navigate(_AboutMazes, _AboutModel):
+    """Which algorithm does a language model run on navigation? Tables, a verdict, and a page."""
+
+    size: int | None = None
+    """Nodes of the part of a maze that can be reached; there are as many that cannot."""
+    branching: int | None = None
+    """Children of a node at most."""
     undirected: bool = False
     """Doors open both ways."""
     causal: bool | None = None
@@ -229,23 +235,13 @@ class ClrsText(_AboutModel):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Items(Verb):
+class Items(_AboutMazes):
     """Write navigation items, each with the trace of every candidate algorithm."""
 
     out: pathlib.Path
     """A .jsonl file of JSON lines; or a folder of tasks for lm_eval --include_path FOLDER."""
-    items: int = 200
-    """Number of questions."""
-    families: tuple[str, ...] = ("random_tree",)
-    """Families of mazes: line, tree, random_tree, star, clusters, random, cogeval_…"""
-    depths: tuple[int, ...] = (1, 2, 3)
-    """Steps to the goal."""
-    form: str = "rooms"
-    """What nodes are: rooms, people, cities or letters."""
     question: str = "reach"
     """What is asked: reach, path or next."""
-    seed: int = 0
-    """Seed of the mazes."""
 
     def run(self) -> Answer:
         from algoscope import llm

@@ -49,17 +49,21 @@ class Programs(Verb):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Compile(Verb):
+class _MakesNetwork(Verb):
+    width: int | None = None
+    """Width of the network; the smallest that fits, if not given."""
+    variant: Variant = "compiled"
+    """From the program, or as Mind The Gap prints it (bfs and bellman_ford, width 4)."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Compile(_MakesNetwork):
     """Compile a graph program into the weights of a network, and save them."""
 
     name: tyro.conf.Positional[str]
     """The program: a name that `algoscope programs` lists, or your own FILE.py or FILE.program."""
     out: pathlib.Path
     """Write the network to this .safetensors file."""
-    width: int | None = None
-    """Width of the network; the smallest that fits, if not given."""
-    variant: Variant = "compiled"
-    """From the program, or as Mind The Gap prints it (bfs and bellman_ford, width 4)."""
     size: int | None = None
     """Problem size, which a printed network is made for."""
 
@@ -94,7 +98,7 @@ class Compile(Verb):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Verify(Verb):
+class Verify(_MakesNetwork):
     """Compare a program's compiled network, its interpreter and the reference algorithm."""
 
     name: tyro.conf.Positional[str]
@@ -105,12 +109,8 @@ class Verify(Verb):
     """Number of problems."""
     seed: int = 7
     """Seed of the problems, and of random positions."""
-    width: int | None = None
-    """Width of the network; the smallest that fits, if not given."""
     random_positions: bool = False
     """Place the nodes at sorted random positions instead of even ones."""
-    variant: Variant = "compiled"
-    """From the program, or as Mind The Gap prints it (bfs and bellman_ford, width 4)."""
     without_loops: bool = False
     """Take the loops out of the graphs (printed variant)."""
 
