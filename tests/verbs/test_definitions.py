@@ -68,3 +68,10 @@ def test_a_text_file_holds_a_program(file):
     path = file("again.program", "# task: bfs\n" + programs.get("bfs").text)
     assert find_program(path).task is find_task(path) is tasks.get("bfs")
     assert programs.get("again") is find_program(path)
+
+
+def test_problems_of_a_task_in_a_file_are_sampled(algoscope, file):
+    path = file("mine.py", TASK.format(name="garage"))
+    printed = algoscope("sample", path, "--size", "5", "--count", "1", "--options", "doors=0.9")
+    assert printed.startswith("garage: door = ")
+    assert "safe_h" in printed
