@@ -37,8 +37,8 @@ def table(results: dict[str, Any]) -> Table:
     """Mean CLRS scores over tasks, by row and size."""
     sizes = results["test_sizes"]
     rows = []
-    for name, given in results["rows"].items():
-        each = [from_json(scores) for scores in given]
+    for name, content in results["rows"].items():
+        each = [from_json(scores) for scores in content]
         mean = averaged(each)
         cells = [f"{mean_clrs(mean, [size]):.3f}" for size in sizes]
         unseen = [mean_clrs(scores, results["unseen_sizes"]) for scores in each]
@@ -60,7 +60,7 @@ def table(results: dict[str, Any]) -> Table:
 def task_table(results: dict[str, Any], names: Sequence[str] | None = None) -> Table:
     """CLRS scores by task, means over the unseen sizes; of all rows, or of these."""
     rows = {name: results["rows"][name] for name in names or results["rows"]}
-    columns = [averaged([from_json(s) for s in given]) for given in rows.values()]
+    columns = [averaged([from_json(s) for s in content]) for content in rows.values()]
     sizes = results["unseen_sizes"]
     return Table(
         f"CLRS score by task, mean over {_written(sizes)}",
@@ -80,8 +80,8 @@ def answer_tables(results: dict[str, Any]) -> list[Table]:
     made = []
     for length, names in _by_length(results).items():
         rows = []
-        for row, given in results["rows"].items():
-            each = [from_json(scores) for scores in given]
+        for row, content in results["rows"].items():
+            each = [from_json(scores) for scores in content]
             chosen = [[s[task][n] for s in each for task in names for n in g] for g in groups]
             rows.append([row, *(cell for scores in chosen for cell in _about_shape(scores))])
         made.append(Table(f"answers of {length} ({', '.join(names)})", ["", *columns], rows))
@@ -101,7 +101,7 @@ def _written(sizes: Sequence[int]) -> str:
 def _by_length(results: dict[str, Any]) -> dict[Length, list[str]]:
     names = list(next(iter(results["rows"].values()))[0])
     by = {length: [n for n in names if length_of_answers(n) is length] for length in Length}
-    return {length: of_length for length, of_length in by.items() if of_length}
+    return {length: tasks_alike for length, tasks_alike in by.items() if tasks_alike}
 
 
 def _about_shape(scores: Sequence[Score]) -> list[str]:
@@ -128,8 +128,8 @@ def ablation_table(results: dict[str, Any]) -> Table:
     lengths = _by_length(results)
     whole = {"as it is": results["rows"]["hybrid"][0]} | results["mechanism"]["ablations"]
     rows = []
-    for name, given in whole.items():
-        scores = from_json(given)
+    for name, content in whole.items():
+        scores = from_json(content)
         means = [
             mean_clrs({task: scores[task] for task in names}, results["test_sizes"])
             for names in (list(scores), *lengths.values())
@@ -148,8 +148,8 @@ def curve_table(results: dict[str, Any]) -> Table:
     groups = _seen_and_unseen(results)
     steps = list(next(iter(results["curves"].values())))
 
-    def mean(found: dict[str, Any], sizes: Sequence[int]) -> str:
-        return f"{statistics.fmean([found['by_size'][str(size)]['clrs'] for size in sizes]):.3f}"
+    def mean(scores: dict[str, Any], sizes: Sequence[int]) -> str:
+        return f"{statistics.fmean([scores['by_size'][str(size)]['clrs'] for size in sizes]):.3f}"
 
     return Table(
         "mean CLRS score on the way, by step and size",

@@ -50,8 +50,8 @@ def start_model(
     keys = jax.random.split(key, len(features))
     return model_of(
         {
-            task: build(of_task, config, key=own)
-            for (task, of_task), own in zip(features.items(), keys, strict=True)
+            task: build(task_features, config, key=task_key)
+            for (task, task_features), task_key in zip(features.items(), keys, strict=True)
         }
     )
 

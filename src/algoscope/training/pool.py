@@ -224,8 +224,8 @@ def _schedule(
         members += [(size, np.flatnonzero(bucket == b)) for b in range(len(times))]
     for row, seed in enumerate(seeds):
         random = np.random.default_rng([config.data_seed, tasks.seed_word(plan.task), number, seed])
-        for size, of_bucket in members:
-            batch[row, size + sizes * of_bucket] = random.permutation(of_bucket)
+        for size, batches_in_bucket in members:
+            batch[row, size + sizes * batches_in_bucket] = random.permutation(batches_in_bucket)
     return Schedule(branch, batch)
 
 

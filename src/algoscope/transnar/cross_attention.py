@@ -142,13 +142,13 @@ def read(
 ) -> tuple[Array, Array, Array]:
     """What one layer's tokens get from the graph, and their attention [batch, head, token, entry]
     to nodes and to edges."""
-    of_nodes, node_attention = _attend(
+    from_nodes, node_attention = _attend(
         reader.nodes, x, memory.node_keys, memory.node_values, memory.node_mask
     )
-    of_edges, edge_attention = _attend(
+    from_edges, edge_attention = _attend(
         reader.edges, x, memory.edge_keys, memory.edge_values, memory.edge_mask
     )
-    answer = jnp.concatenate([of_nodes, of_edges], -1) @ reader.mix
+    answer = jnp.concatenate([from_nodes, from_edges], -1) @ reader.mix
     return openness(reader.gate) * answer, node_attention, edge_attention
 
 

@@ -69,7 +69,7 @@ def record(tower: Tower, dataset: TextDataset, states: ReasonerStates, seed: int
     graph = graph_of([(states, samples)], n)
     tokens = jnp.asarray(dataset.tokens, jnp.int32)
     positions = positions_of(tower.config, jax.random.key(seed), *tokens.shape)
-    seen = jax.jit(lambda *given: observe(*given)[1])(tower, tokens, positions, graph)
+    seen = jax.jit(lambda *arguments: observe(*arguments)[1])(tower, tokens, positions, graph)
     places = np.stack([_answering(dataset, sample) for sample in range(len(dataset))])
     rows = samples[:, None]
 
@@ -106,32 +106,32 @@ def reads(observed: Observed, answers: np.ndarray) -> Reads:
     nodes = np.arange(n)
     moved = answers != nodes
     problems = np.arange(len(answers))[:, None]
-    own = np.moveaxis(attention[..., nodes, nodes], -1, 1)
+    itself = np.moveaxis(attention[..., nodes, nodes], -1, 1)
     towards = np.moveaxis(attention, 3, 1)[problems, nodes, ..., answers]
-    of_pair = np.moveaxis(edges, 3, 1)[problems, nodes]
-    touching = of_pair[:, nodes, ..., nodes, :].sum(-1).swapaxes(0, 1)
-    touching = touching + of_pair[:, nodes, ..., :, nodes].sum(-1).swapaxes(0, 1)
-    touching = touching - of_pair[:, nodes, ..., nodes, nodes].swapaxes(0, 1)
+    pair_attention = np.moveaxis(edges, 3, 1)[problems, nodes]
+    touching = pair_attention[:, nodes, ..., nodes, :].sum(-1).swapaxes(0, 1)
+    touching = touching + pair_attention[:, nodes, ..., :, nodes].sum(-1).swapaxes(0, 1)
+    touching = touching - pair_attention[:, nodes, ..., nodes, nodes].swapaxes(0, 1)
     pair = (
-        of_pair[problems, nodes, ..., answers, nodes]
-        + of_pair[problems, nodes, ..., nodes, answers]
+        pair_attention[problems, nodes, ..., answers, nodes]
+        + pair_attention[problems, nodes, ..., nodes, answers]
     )
 
-    def of_layers(shares: np.ndarray, where: np.ndarray) -> np.ndarray:
+    def layer_means(shares: np.ndarray, where: np.ndarray) -> np.ndarray:
         """[problem, i, layer, head] -> [layer, head]; no layers if there is nothing to average."""
         return shares[where].mean(0) if where.any() else np.zeros((0, 1))
 
     everywhere = np.ones_like(moved)
-    on_own, on_answer = of_layers(own, everywhere), of_layers(towards, moved)
+    on_itself, on_answer = layer_means(itself, everywhere), layer_means(towards, moved)
     return Reads(
-        on_own.mean(-1).tolist(),
+        on_itself.mean(-1).tolist(),
         on_answer.mean(-1).tolist(),
         1 / n,
-        on_own.max(-1).tolist(),
+        on_itself.max(-1).tolist(),
         on_answer.max(-1).tolist(),
-        of_layers(touching, everywhere).mean(-1).tolist(),
+        layer_means(touching, everywhere).mean(-1).tolist(),
         (2 * n - 1) / n**2,
-        of_layers(pair, moved).mean(-1).tolist(),
+        layer_means(pair, moved).mean(-1).tolist(),
         2 / n**2,
     )
 
@@ -161,7 +161,7 @@ def without(tower: Tower, stream: str) -> Tower:
     return eqx.tree_at(lambda t: t.reader.mix, tower, mix.at[:, rows].set(0))
 
 
-def of_another_problem(states: Sequence[ReasonerStates]) -> list[ReasonerStates]:
+def another_problem(states: Sequence[ReasonerStates]) -> list[ReasonerStates]:
     """The reasoner's states on another problem of the same dataset."""
     return [s._replace(nodes=np.roll(s.nodes, 1, 1), edges=np.roll(s.edges, 1, 1)) for s in states]
 
@@ -174,7 +174,7 @@ def ablations(
         "gates shut": (without_gates(tower), states),
         "without nodes": (without(tower, "nodes"), states),
         "without edges": (without(tower, "edges"), states),
-        "another problem's states": (tower, of_another_problem(states)),
+        "another problem's states": (tower, another_problem(states)),
     }
     return {
         name: scores_of(datasets, tower_answers(changed, datasets, read, seed=seed))

@@ -63,8 +63,8 @@ def build(config: TowerConfig, key: PRNGKeyArray, widths: Widths | None = None) 
     other weights are those of the base Transformer with the same key."""
     faults = check_tower(config)
     if (config.reads == "nothing") != (widths is None):
-        given = "none" if widths is None else f"one of widths {tuple(widths)}"
-        faults.append(f"reasoner: got {given} with tower.reads {config.reads!r}")
+        widths_given = "none" if widths is None else f"one of widths {tuple(widths)}"
+        faults.append(f"reasoner: got {widths_given} with tower.reads {config.reads!r}")
     if faults:
         raise ConfigError("\n".join(faults))
     width, depth, vocabulary = config.width, config.layers, tokenizer().size
@@ -217,19 +217,19 @@ def _has_fused_attention() -> bool:
     return True
 
 
-def layer(x, own: Layers, reader: Reader | None, memory, rotary, attend) -> tuple[Array, Seen]:
+def layer(x, weights: Layers, reader: Reader | None, memory, rotary, attend) -> tuple[Array, Seen]:
     """One layer; `attend` mixes tokens, given the queries, keys and values of those at hand."""
     batch, count, width = x.shape
     parts = rotary[0].shape[-1] * 2
-    mixed = _normed(x, own.attention_norm, own.query_key_value)
+    mixed = _normed(x, weights.attention_norm, weights.query_key_value)
     query, key, value = jnp.split(mixed.reshape(batch, count, -1, parts), 3, axis=2)
     query, key = rotate(query, rotary), rotate(key, rotary)
-    x += attend(query, key, value).reshape(batch, count, width) @ own.attention_out
+    x += attend(query, key, value).reshape(batch, count, width) @ weights.attention_out
     nodes = edges = None
     if reader is not None and memory is not None:
         answer, nodes, edges = read(reader, norm(x, reader.norm), memory)
         x += answer
-    x += _activated(_normed(x, own.mlp_norm, own.up), own.down)
+    x += _activated(_normed(x, weights.mlp_norm, weights.up), weights.down)
     return x, Seen(key, value, nodes, edges, x)
 
 
