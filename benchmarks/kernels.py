@@ -4,7 +4,7 @@
     python benchmarks/kernels.py          # DFS's two decoders
     python benchmarks/kernels.py --several 1 --join leaky_sum    # its attention
 
-XLA compiles `networks.kernels` for a GPU that it is only told about, nvdisasm prints the machine
+XLA compiles `fast.kernels` for a GPU that it is only told about, nvdisasm prints the machine
 code, and warps run it here: each scheduler of an SM has as many as registers allow, and issues one
 instruction a cycle, of each warp in order, once the registers that it reads are there. Loads from
 memory take 700 cycles; those of a line that the same turn of the loop has asked for come with it.
@@ -97,7 +97,7 @@ def _compile(several: int, channels: int, fixed: int, join: str) -> None:
     from jax.sharding import SingleDeviceSharding
     from traffic import H200
 
-    from algoscope.networks import kernels
+    from algoscope.networks.fast import kernels
 
     jax.config.update("jax_platforms", "cpu")
     topology = topologies.get_topology_desc(
@@ -214,7 +214,7 @@ def main() -> None:
     parser.add_argument("--fixed", type=int, default=2, help="how many of them are data")
     parser.add_argument("--join", default="maximum", help="maximum, or leaky_sum")
     chosen = parser.parse_args()
-    from algoscope.networks import kernels
+    from algoscope.networks.fast import kernels
 
     tiles = _WIDTH // kernels._COLUMNS
     programs = _SEEDS * _SAMPLES * chosen.several * tiles

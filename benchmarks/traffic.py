@@ -15,7 +15,6 @@ import math
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
-from unittest import mock
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +22,7 @@ import numpy as np
 from jax.experimental import topologies
 from jax.sharding import SingleDeviceSharding
 
-from algoscope import tasks, training
+from algoscope import networks, tasks, training
 from algoscope.training import compile_cache, learning, pool
 from algoscope.training.initial_weights import learner_shapes
 from algoscope.training.plan import plan_training
@@ -61,7 +60,8 @@ def compiled(task: str, size: int, seeds: int) -> jax.stages.Compiled:
     time = problems.time
     plans = (pool.TaskPlan(task, problems.features, ((time,),)),)
     plan = plan_training(config, plans=plans)
-    lesson = learning.Lesson(config, plan.layout, task, size, time)
+    path = networks.Path(backend="gpu")
+    lesson = learning.Lesson(config, plan.layout, task, size, time, path)
 
     def of_shape(*shape: int, dtype) -> jax.ShapeDtypeStruct:
         return jax.ShapeDtypeStruct(shape, dtype, sharding=on_gpu)
@@ -75,10 +75,9 @@ def compiled(task: str, size: int, seeds: int) -> jax.stages.Compiled:
     )
     own = [of_shape(seeds, dtype=dtype) for dtype in (jnp.uint32, jnp.int32)]
     of_all = jax.vmap(lesson, in_axes=(0, 0, 0, None, None))
-    with mock.patch.object(jax, "default_backend", return_value="gpu"):
-        lowered = jax.jit(of_all, donate_argnums=0).lower(
-            learners, *own, of_shape(dtype=jnp.int32), batches
-        )
+    lowered = jax.jit(of_all, donate_argnums=0).lower(
+        learners, *own, of_shape(dtype=jnp.int32), batches
+    )
     return lowered.compile(compile_cache.OPTIONS | _WITHOUT_GPU)
 
 

@@ -1,4 +1,4 @@
-"""GATv2 and its options against the paper's equations, written out densely in numpy."""
+"""GATv2 and its options against the paper's equations, written out for single numbers in numpy."""
 
 import dataclasses
 
@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from algoscope import networks, tasks
-from algoscope.networks.kinds import KINDS
-from algoscope.networks.network import _process, _Weights
-from algoscope.networks.processors.base import Encoded
+from algoscope.networks.encoders import Encoded, encode
 
 BASE = networks.NetworkConfig(width=8, heads=2)
 OPTIONS = {
@@ -34,9 +32,8 @@ OPTIONS = {
 
 def equations(p: dict, config: networks.NetworkConfig, encoded: Encoded, hidden: np.ndarray):
     """Equations 4-14, one receiver, sender and head at a time; p: the processor's arrays."""
-    nodes, graph = np.asarray(encoded.nodes), np.asarray(encoded.graph.dense())
-    adjacency = np.asarray(encoded.adjacency) | ("full" in config.processor)
-    edges = np.asarray(encoded.edges.dense())
+    nodes, edges, graph, adjacency = map(np.asarray, encoded)
+    adjacency = adjacency | ("full" in config.processor)
     n, heads, width = len(nodes), config.heads, config.width
     c = np.concatenate([nodes, hidden], -1)
 
@@ -90,25 +87,17 @@ def test_processor_computes_the_equations(option):
             network,
             {k: random.normal(size=a.shape) for k, a in networks.arrays(network).items()},
         )
-        arrays = networks.to_device(network, batch)
-        values = {f.name: arrays.inputs | arrays.hints for f in network.features}
-        values = {
-            f.name: KINDS[f.kind].value(
-                arrays.inputs[f.name][0] if f.name in arrays.inputs else arrays.hints[f.name][0, 0],
-                6,
-            )
-            for f in network.features
-            if f.stage != "output"
-        }
-        weights = _Weights.of(network)
-        encoded = weights.encode(values, 6)
-        hidden = random.normal(size=(6, config.width))
-        processed = _process(weights, encoded, hidden)
-        own = {
+        sample = networks.to_device(network, batch).take(0)
+        first_hints = {name: hint[0] for name, hint in sample.hints.items()}
+        values = network.values(sample.inputs | first_hints)
+        encoded = encode(network.encoders, network.features, values, config.width)
+        hidden = jax.numpy.asarray(random.normal(size=(6, config.width)))
+        processed = network.rounds[0](encoded, hidden)
+        weights = {
             name.removeprefix("processor."): np.asarray(array)
             for name, array in networks.arrays(network).items()
         }
-        expected, attention = equations(own, config, encoded, hidden)
+        expected, attention = equations(weights, config, encoded, np.asarray(hidden))
     np.testing.assert_allclose(processed.attention, attention, atol=1e-12)
     np.testing.assert_allclose(processed.hidden, expected, atol=1e-11)
 
@@ -116,9 +105,9 @@ def test_processor_computes_the_equations(option):
 def test_rounds_with_shared_weights_repeat_the_processor():
     batch = tasks.sample("bfs", size=5, count=2)
     shared = dataclasses.replace(BASE, rounds=3)
-    own = dataclasses.replace(shared, shared_rounds=False)
+    separate = dataclasses.replace(shared, shared_rounds=False)
     one = networks.build(batch.task, shared, key=jax.random.key(0))
-    three = networks.build(batch.task, own, key=jax.random.key(0))
+    three = networks.build(batch.task, separate, key=jax.random.key(0))
     copied = {
         name: networks.arrays(one)[".".join(p for p in name.split(".") if not p.isdigit())]
         for name in networks.arrays(three)

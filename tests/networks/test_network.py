@@ -1,15 +1,19 @@
 """Runs, recordings, scores, and the work over pairs."""
 
+import dataclasses
+
 import jax
 import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.interpreters import partial_eval
 
 from algoscope import networks, tasks
-from algoscope.networks import pairs
+from algoscope.networks import Noise, trajectories
+from algoscope.networks.fast import pairs
+from algoscope.networks.fast.layers import compose
 from algoscope.networks.layers import Linear
-from algoscope.networks.network import Noise, trajectories_of
 from algoscope.recording import Recording
 
 
@@ -43,13 +47,9 @@ def test_predictions_do_not_depend_on_padding():
     network = build("bfs")
     whole = networks.run(network, batch)
     shortest = int(np.argmin(batch.lengths))
-    alone = tasks.Batch(
-        batch.task,
-        {k: v[shortest : shortest + 1] for k, v in batch.inputs.items()},
-        {k: v[shortest : shortest + 1, : batch.lengths[shortest]] for k, v in batch.hints.items()},
-        {k: v[shortest : shortest + 1] for k, v in batch.outputs.items()},
-        batch.lengths[shortest : shortest + 1],
-    )
+    alone = batch.take([shortest])
+    hints = {name: hint[:, : batch.lengths[shortest]] for name, hint in alone.hints.items()}
+    alone = dataclasses.replace(alone, hints=hints)
     single = networks.run(network, alone)
     np.testing.assert_allclose(
         whole.logits["pi"][shortest], single.logits["pi"][0], rtol=1e-4, atol=1e-5
@@ -77,8 +77,8 @@ def test_teacher_forcing_replaces_the_predicted_hints():
     batch = tasks.sample("bfs", size=6, count=4, seed=1)
     network = build("bfs")
     arrays = networks.to_device(network, batch)
-    free = trajectories_of(network, arrays, noise(batch, 8), training=True)
-    forced = trajectories_of(network, arrays, noise(batch, 8, force=True), training=True)
+    free = trajectories(network, arrays, noise(batch, 8), training=True)
+    forced = trajectories(network, arrays, noise(batch, 8, force=True), training=True)
     np.testing.assert_allclose(free.hidden[:, 0], forced.hidden[:, 0], atol=1e-6)
     assert jnp.abs(free.hidden[:, 1] - forced.hidden[:, 1]).max() > 1e-3
 
@@ -87,10 +87,10 @@ def test_dropout_scales_and_removes_units():
     batch = tasks.sample("bfs", size=6, count=4, seed=1)
     network = build("bfs", dropout=0.5)
     arrays = networks.to_device(network, batch)
-    off = trajectories_of(network, arrays, noise(batch, 8, keep=0.0), training=True)
+    off = trajectories(network, arrays, noise(batch, 8, keep=0.0), training=True)
     assert jnp.abs(off.hidden).max() == 0
-    full = trajectories_of(network, arrays, noise(batch, 8), training=True)
-    twice = trajectories_of(network, arrays, noise(batch, 8, keep=2.0), training=True)
+    full = trajectories(network, arrays, noise(batch, 8), training=True)
+    twice = trajectories(network, arrays, noise(batch, 8, keep=2.0), training=True)
     np.testing.assert_allclose(twice.hidden[:, 0], 2 * full.hidden[:, 0], rtol=1e-5)
 
 
@@ -116,43 +116,29 @@ def test_truth_scores_one_and_wrong_answers_less():
             np.testing.assert_allclose(along_time[feature.name][:valid], best, atol=1e-6)
 
 
-def random_edges(n: int, channels: int, width: int) -> pairs.Factored:
-    keys = jax.random.split(jax.random.key(1), 3)
-    rows = pairs.Rows(
-        jax.random.normal(keys[1], (channels, width)), jax.random.normal(keys[2], (width,))
-    )
-    return pairs.Factored(jax.random.normal(keys[0], (n, n, channels)), rows)
-
-
-def test_edges_in_factors_equal_dense_edges():
-    edges = random_edges(5, 3, 4)
-    linear = Linear.start(jax.random.key(2), 4, 6)
-    more = jax.random.normal(jax.random.key(3), (5, 5, 2))
-    dense = edges.dense()
-    np.testing.assert_allclose(edges.through(linear).dense(), linear(dense), atol=1e-5)
-    np.testing.assert_allclose(
-        edges.beside(more).dense(), jnp.concatenate([dense, more], -1), atol=1e-5
-    )
-    np.testing.assert_allclose(edges.reversed().dense(), jnp.swapaxes(dense, 0, 1), atol=1e-6)
-    np.testing.assert_allclose(edges.plus(more[..., 0]).dense(), dense + more[..., :1], atol=1e-5)
+def test_composed_layers_equal_one_after_the_other():
+    first, second = (Linear.start(jax.random.key(k), 4, 4, bias=0.5) for k in (0, 1))
+    x = jax.random.normal(jax.random.key(2), (5, 5, 4))
+    np.testing.assert_allclose(compose(first, second)(x), second(first(x)), atol=1e-5)
 
 
 @pytest.mark.parametrize("block", [1, 2**6, 2**17])
 def test_pair_scores_do_not_depend_on_the_block_size(block, monkeypatch):
     monkeypatch.setattr(pairs, "_BLOCK", block)
-    edges = random_edges(5, 3, 4)
     receiver, sender = (Linear.start(jax.random.key(k), 6, 4, bias=0.5) for k in (4, 5))
+    edge = Linear.start(jax.random.key(1), 3, 4, bias=0.5)
     weight = jax.random.normal(jax.random.key(6), (4, 2))
     x = jax.random.normal(jax.random.key(7), (5, 6))
+    scalars = jax.random.normal(jax.random.key(8), (5, 5, 3))
 
-    def ours(x, receiver, sender, edges, weight):
-        layers = pairs.PairLayers.of(receiver, sender, edges.rows, weight)
-        return layers.scores("maximum", x, edges)[0]
+    def ours(x, scalars, receiver, sender, edge, weight):
+        layers = pairs.PairLayers.of(receiver, sender, edge, weight)
+        return layers.scores("maximum", x, scalars, fixed=0, uses_kernels=False)[0]
 
-    def dense(x, receiver, sender, edges, weight):
-        return jnp.maximum(receiver(x)[:, None], sender(x)[None] + edges.dense()) @ weight
+    def dense(x, scalars, receiver, sender, edge, weight):
+        return jnp.maximum(receiver(x)[:, None], sender(x)[None] + edge(scalars)) @ weight
 
-    arguments = (x, receiver, sender, edges, weight)
+    arguments = (x, scalars, receiver, sender, edge, weight)
     np.testing.assert_allclose(ours(*arguments), dense(*arguments), atol=1e-5)
     ours_gradient = jax.grad(lambda a: jnp.sum(ours(*a) ** 2))(arguments)
     dense_gradient = jax.grad(lambda a: jnp.sum(dense(*a) ** 2))(arguments)
@@ -169,7 +155,9 @@ def largest_array(function, *arguments) -> int:
             for inner in jax.extend.core.jaxprs_in_params(equation.params):
                 yield from sizes(inner)
 
-    return max(sizes(jax.make_jaxpr(function)(*arguments).jaxpr))
+    jaxpr = jax.make_jaxpr(function)(*arguments).jaxpr
+    used, _ = partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars))
+    return max(sizes(used))
 
 
 def test_no_operation_makes_nodes_by_nodes_by_width_numbers():
@@ -178,7 +166,8 @@ def test_no_operation_makes_nodes_by_nodes_by_width_numbers():
     config = networks.NetworkConfig(width=width)
     network = networks.build(tasks.get("bfs"), config, key=jax.random.key(0))
     arrays = networks.to_device(network, batch)
-    largest = largest_array(lambda network: trajectories_of(network, arrays), network)
+    # Without the states, which hold the edges as decoders read them.
+    largest = largest_array(lambda n: trajectories(n, arrays)._replace(states=None), network)
     assert largest < nodes * nodes * width / 4
 
 

@@ -10,9 +10,10 @@ import pytest
 from oracle import cases, packed, rule
 
 from algoscope import networks, tasks
+from algoscope.networks import Network, Noise, trajectories
 from algoscope.networks.kinds import PermutationLogits
-from algoscope.networks.network import Network, Noise, Trajectory, trajectories_of
-from algoscope.networks.objective import loss_of
+from algoscope.networks.network import Trajectory
+from algoscope.networks.objective import trajectory_loss
 
 FOLDER = pathlib.Path(__file__).parents[1] / "oracle" / "networks"
 ROUNDED = ("articulation_points-gatv2",)
@@ -25,22 +26,22 @@ def predictions(network: Network, arrays: tasks.Batch, noise: Noise, both: bool)
     """Training predictions, loss and gradient; evaluation predictions too if `both`."""
 
     def loss(network):
-        run = trajectories_of(network, arrays, noise, training=True)
-        return loss_of(network, run, arrays), run
+        run = trajectories(network, arrays, noise, training=True)
+        return trajectory_loss(network, run, arrays), run
 
     (total, run), gradient = jax.value_and_grad(loss, has_aux=True)(network)
-    return run, total, gradient, trajectories_of(network, arrays) if both else None
+    return run, total, gradient, trajectories(network, arrays) if both else None
 
 
 def named(run: Trajectory, outputs: str, hints: str) -> dict[str, jax.Array]:
-    found = {f"{hints}.{name}": logits for name, logits in run.hints.items()}
+    logits_by_name = {f"{hints}.{name}": logits for name, logits in run.hints.items()}
     for name, logits in run.outputs.items():
         if isinstance(logits, PermutationLogits):
-            found[f"{outputs}.{name}"] = logits.predecessors
-            found[f"{outputs}.{name}_mask"] = logits.first
+            logits_by_name[f"{outputs}.{name}"] = logits.predecessors
+            logits_by_name[f"{outputs}.{name}_mask"] = logits.first
         else:
-            found[f"{outputs}.{name}"] = logits
-    return found
+            logits_by_name[f"{outputs}.{name}"] = logits
+    return logits_by_name
 
 
 def no_noise(network: Network, arrays: tasks.Batch, draw: int) -> Noise:

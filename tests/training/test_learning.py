@@ -8,7 +8,7 @@ import pytest
 from small import CONFIG, changed
 
 from algoscope import networks, tasks
-from algoscope.networks.network import to_device
+from algoscope.networks import to_device
 from algoscope.training import learning, pool
 from algoscope.training.initial_weights import start_learners
 from algoscope.training.model import PROCESSOR

@@ -21,7 +21,6 @@ import scipy.linalg
 
 from algoscope import networks
 from algoscope.networks import Network
-from algoscope.networks.pairs import twice_differentiable
 from algoscope.tasks import Batch
 
 LOCAL, WIDE = 0.1, 1.0
@@ -89,13 +88,14 @@ def sharpness(network: Network, batch: Batch, iterations: int = 40) -> Sharpness
     arrays = networks.to_device(network, batch)
     flat, unflatten = jax.flatten_util.ravel_pytree(network)
 
-    def loss(weights):
-        return networks.loss(unflatten(weights), arrays)
+    def loss(weights, path=None):
+        return networks.loss(unflatten(weights), arrays, path=path)
 
     @jax.jit
     def product(vector):
-        with twice_differentiable():
-            return jax.jvp(jax.grad(loss), (flat,), (vector,))[1]
+        twice = networks.fast_path(second_derivatives=True)
+        gradient = jax.grad(lambda weights: loss(weights, twice))
+        return jax.jvp(gradient, (flat,), (vector,))[1]
 
     def host_product(vector: np.ndarray) -> np.ndarray:
         return np.asarray(product(jnp.asarray(vector, flat.dtype)), np.float64)

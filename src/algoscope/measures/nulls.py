@@ -26,7 +26,7 @@ from algoscope.programs import Role
 from algoscope.programs.interpreter import interpret
 from algoscope.recording import Recording
 from algoscope.statistics import Estimate, interval, resamples
-from algoscope.tasks import Batch, Kind, Location, Stage
+from algoscope.tasks import Batch, Stage
 
 _RESAMPLES = 1000
 _AGREEMENTS = ("agrees", "agrees_any_head")
@@ -48,18 +48,13 @@ def neighbours(batch: Batch) -> np.ndarray:
     nodes, steps = batch.nodes, batch.steps
     joined = np.zeros((len(batch), steps, nodes, nodes), bool) | np.eye(nodes, dtype=bool)
     for feature in batch.features:
-        if feature.stage is Stage.OUTPUT:
+        if feature.stage is Stage.OUTPUT or not feature.joins_nodes:
             continue
-        values = {Stage.INPUT: batch.inputs, Stage.HINT: batch.hints}[feature.stage][feature.name]
+        values = batch.values(feature.stage)[feature.name]
         over_time = values[:, None] if feature.stage is Stage.INPUT else values[:, :steps]
-        match feature.location, feature.kind:
-            case Location.EDGE, Kind.MASK:
-                made = over_time > 0
-            case Location.NODE, Kind.POINTER | Kind.PERMUTATION:
-                made = np.eye(nodes, dtype=bool)[over_time.astype(int)]
-            case _:
-                continue
-        joined |= made | np.swapaxes(made, -1, -2)
+        if feature.is_pointer:
+            over_time = np.eye(nodes)[over_time.astype(int)]
+        joined |= feature.joined(over_time)
     return joined
 
 

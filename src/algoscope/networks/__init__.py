@@ -9,33 +9,36 @@ recording.attention, recording.hidden, recording.hints["pi_h"], recording.output
 
 from algoscope.networks.config import ConfigError, NetworkConfig
 from algoscope.networks.ensemble import Ensemble
-from algoscope.networks.network import (
-    Network,
-    Noise,
-    Start,
-    build,
+from algoscope.networks.network import Network, Noise, Start, build, skeleton
+from algoscope.networks.objective import hint_scores, loss, score
+from algoscope.networks.processors import PROCESSORS
+from algoscope.networks.running import (
+    PLAIN,
+    Path,
+    fast_path,
     read_as,
     run,
     run_from,
-    skeleton,
     state_after,
     to_device,
+    trajectories,
 )
-from algoscope.networks.objective import hint_scores, loss, score
-from algoscope.networks.processors import PROCESSORS
 from algoscope.networks.weights import WeightsError, arrays, load, save, with_arrays
 
 __all__ = [
+    "PLAIN",
     "PROCESSORS",
     "ConfigError",
     "Ensemble",
     "Network",
     "NetworkConfig",
     "Noise",
+    "Path",
     "Start",
     "WeightsError",
     "arrays",
     "build",
+    "fast_path",
     "hint_scores",
     "load",
     "loss",
@@ -47,5 +50,6 @@ __all__ = [
     "skeleton",
     "state_after",
     "to_device",
+    "trajectories",
     "with_arrays",
 ]

@@ -48,13 +48,19 @@ class NetworkConfig:
     """The number of nodes of a learned pre-attention bias, Mind The Gap eq. 14 (gatv2). The network
     then works for that size alone."""
     attention_mask: float = 1e9
-    """How far behind the others the softmax puts who is no neighbour (gat, gatv2)."""
+    """Logit penalty for non-neighbours (gat, gatv2)."""
     matrix_precision: Literal["default", "highest"] = "default"
     """Precision of matrix products: the device's own choice (TF32 on recent GPUs), or full float32,
     which compiled networks need."""
     simple_decoders: bool = False
     """Whether pointer decoders do without edge features. The paper names this option
     (simplify_decoders) and does not define it."""
+
+    def feeds_back_hard(self, training: bool) -> bool:
+        """Whether predicted hints are fed back as decisions."""
+        if self.hint_repred_mode == "hard_on_eval":
+            return not training
+        return self.hint_repred_mode == "hard"
 
 
 def check_choices(config: NetworkConfig) -> list[str]:

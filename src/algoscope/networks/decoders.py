@@ -1,111 +1,38 @@
 """Decoders: from the states of a step to the logits of each feature.
 
-A `Bank` of decoders applies what all of them do to the nodes' states together, and does what
-depends on the weights alone once for all steps of time.
+h_i are the states of node i, [3 width]: its encoded features, its hidden state before the step and
+after it. e_ij are the features of edges, with those that the processor made; g those of the graph.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
-from algoscope.networks.fused_encoders import Folding
 from algoscope.networks.kinds import PermutationLogits, log_sinkhorn
-from algoscope.networks.layers import Linear, SideBySide
-from algoscope.networks.pairs import Factored, PairLayers, Rows, no_edges, pair_scores
+from algoscope.networks.layers import Linear
 from algoscope.tasks.features import Feature, Kind, Location
 
-_SINKHORN_STEPS = 10
+SINKHORN_STEPS = 10
 
 
-class States(NamedTuple):
+class DecoderInputs(NamedTuple):
     """What decoders read."""
 
     nodes: Float[Array, "n decoded"]
-    """Encoded features, hidden state before and after the step."""
-    read: Float[Array, "n inputs"]
-    """What folded layers read in place of them."""
-    highest: Float[Array, " decoded"]
-    """Over nodes."""
-    edges: Factored
-    graph: Factored
-
-
-class Given(NamedTuple):
-    """What a `Bank` gives to one of its decoders."""
-
-    nodes: Sequence[Float[Array, "n outputs"]]
-    """After `node_layers`."""
-    pairs: Any
-    """[n, n], after `pair_layers`; None if it has none."""
-    prepared: Any
-    states: States
-    noise: Any
-    """[n, n], for permutations."""
+    edges: Float[Array, "n n edge_width"]
+    graph: Float[Array, " width"]
+    gumbel: Float[Array, "n n"] | None = None
+    """Noise that is added to the logits of permutations in training."""
 
 
 class Decoder(eqx.Module):
-    def node_layers(self) -> tuple[Linear, ...]:
-        """Layers on the nodes' states, to be applied together with those of others."""
-        return ()
-
-    def pair_layers(self, edges: Rows) -> PairLayers | None:
-        """Those of scores of pairs, w · max(…), likewise; the edges are those that lead back."""
-        del edges
-
-    def prepare(self, edges: Rows) -> Any:
-        """What depends on the weights alone; `edges` are the rows of the edge features."""
-        del edges
-
-    def __call__(self, given: Given) -> Any:
+    def __call__(self, inputs: DecoderInputs) -> Any:
         """The logits."""
         raise NotImplementedError
-
-
-class Bank(eqx.Module):
-    """Decoders with all that depends on their weights alone."""
-
-    decoders: dict[str, Decoder]
-    layers: SideBySide
-    pairs: PairLayers | None
-    prepared: dict[str, Any]
-    pointing: frozenset[str] = eqx.field(static=True)
-    """The decoders that have scores of pairs."""
-
-    @staticmethod
-    def of(decoders: Mapping[str, Decoder], edges: Rows, nodes: Folding) -> "Bank":
-        """`edges` are the rows of the edge features."""
-        layers = [nodes.layer(layer) for d in decoders.values() for layer in d.node_layers()]
-        each = {name: d.pair_layers(edges) for name, d in decoders.items()}
-        several = {name: pairs for name, pairs in each.items() if pairs is not None}
-        return Bank(
-            dict(decoders),
-            SideBySide.of(layers),
-            nodes.pairs(PairLayers.together(list(several.values()))) if several else None,
-            {name: d.prepare(edges) for name, d in decoders.items()},
-            frozenset(several),
-        )
-
-    def __call__(self, states: States, noise: Array | None = None) -> dict[str, Any]:
-        """The logits by feature name; noise [n, n] goes to permutations."""
-        mapped, scores = iter(self.layers(states.read)), self._scores(states)
-        logits = {}
-        for name, decoder in self.decoders.items():
-            nodes = [next(mapped) for _ in decoder.node_layers()]
-            pairs = next(scores)[..., 0] if name in self.pointing else None
-            logits[name] = decoder(Given(nodes, pairs, self.prepared[name], states, noise))
-        return logits
-
-    def _scores(self, states: States) -> Iterator[Float[Array, "n n 1"]]:
-        if self.pairs is None:
-            return iter(())
-        edges = states.edges.reversed()
-        if not self.pairs.rows.shape[1]:
-            edges = no_edges(len(states.read), 0)
-        return iter(self.pairs.scores("maximum", states.read, edges))
 
 
 class NodeDecoder(Decoder):
@@ -113,11 +40,8 @@ class NodeDecoder(Decoder):
 
     node: Linear
 
-    def node_layers(self):
-        return (self.node,)
-
-    def __call__(self, given):
-        return _drop_single(given.nodes[0])
+    def __call__(self, inputs: DecoderInputs) -> Float[Array, "n ..."]:
+        return drop_single(self.node(inputs.nodes))
 
 
 class PointerDecoder(Decoder):
@@ -129,15 +53,12 @@ class PointerDecoder(Decoder):
     """None in the simple decoders."""
     score: Linear
 
-    def pair_layers(self, edges: Rows) -> PairLayers:
-        if self.edge is None:
-            rows = no_edges(0, len(self.sender.bias)).rows
-        else:
-            rows = edges.through(self.edge)
-        return PairLayers.of(self.receiver, self.sender, rows, self.score.weight)
-
-    def __call__(self, given):
-        return given.pairs + self.score.bias
+    def __call__(self, inputs: DecoderInputs) -> Float[Array, "n n"]:
+        receivers = self.receiver(inputs.nodes)[:, None]
+        senders = self.sender(inputs.nodes)[None]
+        if self.edge is not None:
+            senders = senders + self.edge(jnp.swapaxes(inputs.edges, 0, 1))
+        return drop_single(self.score(jnp.maximum(receivers, senders)))
 
 
 class PermutationDecoder(Decoder):
@@ -146,15 +67,11 @@ class PermutationDecoder(Decoder):
     pointer: PointerDecoder
     first: NodeDecoder
 
-    def node_layers(self):
-        return self.first.node_layers()
-
-    def pair_layers(self, edges: Rows) -> PairLayers:
-        return self.pointer.pair_layers(edges)
-
-    def __call__(self, given):
-        pointers, first = self.pointer(given) + given.noise, self.first(given)
-        return PermutationLogits(log_sinkhorn(pointers, _SINKHORN_STEPS), first)
+    def __call__(self, inputs: DecoderInputs) -> PermutationLogits:
+        pointers = self.pointer(inputs)
+        if inputs.gumbel is not None:
+            pointers += inputs.gumbel
+        return PermutationLogits(log_sinkhorn(pointers, SINKHORN_STEPS), self.first(inputs))
 
 
 class EdgeDecoder(Decoder):
@@ -164,16 +81,10 @@ class EdgeDecoder(Decoder):
     sender: Linear
     edge: Linear
 
-    def node_layers(self):
-        return self.receiver, self.sender
-
-    def prepare(self, edges: Rows) -> Rows:
-        return edges.through(self.edge)
-
-    def __call__(self, given):
-        receivers, senders = given.nodes
-        of_edges = given.states.edges.under(given.prepared).dense()
-        return _drop_single(receivers[:, None] + senders[None] + of_edges)
+    def __call__(self, inputs: DecoderInputs) -> Float[Array, "n n ..."]:
+        receivers = self.receiver(inputs.nodes)[:, None]
+        senders = self.sender(inputs.nodes)[None]
+        return drop_single(receivers + senders + self.edge(inputs.edges))
 
 
 class EdgePointerDecoder(Decoder):
@@ -185,26 +96,12 @@ class EdgePointerDecoder(Decoder):
     target: Linear
     score: Linear
 
-    def node_layers(self):
-        return self.receiver, self.sender, self.target
-
-    def prepare(self, edges: Rows) -> Rows:
-        return edges.through(self.edge)
-
-    def __call__(self, given):
-        (receivers, senders, targets), rows = given.nodes, given.prepared
-        none = no_edges(len(targets), targets.shape[-1])
-
-        @jax.checkpoint
-        def of_receiver(row):
-            receiver, scalars = row
-            pairs = receiver + senders + scalars @ rows.rows + rows.bias
-            return pair_scores(
-                "maximum", pairs, targets, none.scalars, none.rows.rows, self.score.weight
-            )
-
-        scores = jax.lax.map(of_receiver, (receivers, given.states.edges.scalars))
-        return scores[..., 0] + self.score.bias
+    def __call__(self, inputs: DecoderInputs) -> Float[Array, "n n n"]:
+        receivers = self.receiver(inputs.nodes)[:, None]
+        senders = self.sender(inputs.nodes)[None]
+        pairs = receivers + senders + self.edge(inputs.edges)
+        targets = self.target(inputs.nodes)[None, None]
+        return drop_single(self.score(jnp.maximum(pairs[:, :, None], targets)))
 
 
 class GraphDecoder(Decoder):
@@ -213,12 +110,11 @@ class GraphDecoder(Decoder):
     nodes: Linear
     graph: Linear
 
-    def __call__(self, given):
-        of_graph = given.states.graph.through(self.graph).dense()
-        return _drop_single(self.nodes(given.states.highest) + of_graph)
+    def __call__(self, inputs: DecoderInputs) -> Float[Array, "..."]:
+        return drop_single(self.nodes(inputs.nodes.max(0)) + self.graph(inputs.graph))
 
 
-def _drop_single(y: Array) -> Array:
+def drop_single(y: Array) -> Array:
     """Features that are not categorical have no axis of classes."""
     return y[..., 0] if y.shape[-1] == 1 else y
 

@@ -24,13 +24,11 @@ from algoscope.networks.decoders import (
     PermutationDecoder,
     PointerDecoder,
 )
-from algoscope.networks.kinds import EdgePointerEncoder
+from algoscope.networks.encoders import EdgePointerEncoder
 from algoscope.networks.network import Network
-from algoscope.networks.processors.deepsets import DeepSets
 from algoscope.networks.processors.gat import GAT
 from algoscope.networks.processors.gatv2 import GATv2
-from algoscope.networks.processors.mpnn import MPNN
-from algoscope.networks.processors.pgn import PGN
+from algoscope.networks.processors.pgn import MPNN, PGN, DeepSets
 from algoscope.networks.processors.triplet_gmpnn import TripletGMPNN
 from algoscope.networks.weights import WeightsError, arrays, with_arrays
 
@@ -94,10 +92,10 @@ def from_parameters(network: Network, parameters: Parameters, algorithm: int = 0
 
 def to_parameters(network: Network, algorithm: int = 0) -> dict[str, dict[str, np.ndarray]]:
     """The network's weights as dm-clrs's parameters."""
-    own = arrays(network)
+    named = arrays(network)
     parameters: dict[str, dict[str, np.ndarray]] = {}
     for place in _places(network, algorithm):
-        array = np.asarray(own[place.name])
+        array = np.asarray(named[place.name])
         if place.column is not None:
             array = array[..., place.column : place.column + 1]
         parameters.setdefault(place.module, {})[place.parameter] = array
@@ -109,7 +107,7 @@ def _places(network: Network, algorithm: int) -> Iterator[_Place]:
     processor = network.processor
     if isinstance(processor, tuple) or config.edge_information or config.attention_bias:
         raise WeightsError(
-            "network: got own weights per round, edge information or an attention bias, "
+            "network: got separate weights per round, edge information or an attention bias, "
             "which dm-clrs's networks do not have"
         )
     kind, linears = _PROCESSORS[type(processor)]

@@ -1,23 +1,20 @@
-"""All that depends on the kind of a feature: how it is encoded, decoded, fed back, lost and scored.
+"""All that depends on the kind of a feature alone: how it is read, fed back, decided, lost, scored.
 
 A feature has three forms. Its *truth* is what a batch holds. Its *value* is what the encoders read:
 the truth as floats, pointers as one-hot rows, or predictions fed back in that form, where they may
 be probabilities. Its *logits* are what the decoder gives.
 
-`KINDS` has one `KindRules` per kind. Encoders also depend on the location; so do `decoders`.
+`KINDS` has one `KindRules` per kind. `encoders` and `decoders` also depend on the location.
 """
 
 import abc
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float
 
-from algoscope.networks.config import NetworkConfig
-from algoscope.networks.layers import Linear
-from algoscope.tasks.features import Feature, Kind, Location, Stage
+from algoscope.tasks.features import Kind
 
 _SINKHORN_TEMPERATURE = 0.1
 _DECISION_SINKHORN_STEPS = 50
@@ -39,9 +36,9 @@ class Losses(NamedTuple):
 
 
 class KindRules(abc.ABC):
-    @abc.abstractmethod
-    def value(self, truth: Array, nodes: int) -> Array:
+    def value(self, truth: Array) -> Array:
         """The truth as the encoders read it."""
+        return truth
 
     @abc.abstractmethod
     def feed_back(self, logits: Any, hard: bool) -> Array:
@@ -52,7 +49,7 @@ class KindRules(abc.ABC):
         """The prediction in the form of the truth."""
 
     @abc.abstractmethod
-    def losses(self, logits: Any, truth: Array, nodes: int) -> Losses:
+    def losses(self, logits: Any, truth: Array) -> Losses:
         """The loss of each element and its weight."""
 
     @abc.abstractmethod
@@ -71,18 +68,13 @@ def _spread(valid: Array, like: Array) -> Array:
 
 
 class ScalarRules(KindRules):
-    def value(self, truth, nodes):
-        del nodes
-        return truth
-
     def feed_back(self, logits, hard):
         return jax.lax.stop_gradient(logits) if hard else logits
 
     def decide(self, logits):
         return logits
 
-    def losses(self, logits, truth, nodes):
-        del nodes
+    def losses(self, logits, truth):
         return Losses((logits - truth) ** 2, jnp.ones_like(logits))
 
     def score(self, decided, truth, valid):
@@ -91,18 +83,13 @@ class ScalarRules(KindRules):
 
 
 class MaskRules(KindRules):
-    def value(self, truth, nodes):
-        del nodes
-        return truth
-
     def feed_back(self, logits, hard):
         return self.decide(logits) if hard else jax.nn.sigmoid(logits)
 
     def decide(self, logits):
         return (logits > 0).astype(logits.dtype)
 
-    def losses(self, logits, truth, nodes):
-        del nodes
+    def losses(self, logits, truth):
         cross_entropy = (
             jnp.maximum(logits, 0) - logits * truth + jnp.log1p(jnp.exp(-jnp.abs(logits)))
         )
@@ -123,18 +110,13 @@ class MaskRules(KindRules):
 class OneHotRules(KindRules):
     """mask_one and categorical: one of the entries of the last axis."""
 
-    def value(self, truth, nodes):
-        del nodes
-        return truth
-
     def feed_back(self, logits, hard):
         return self.decide(logits) if hard else jax.nn.softmax(logits)
 
     def decide(self, logits):
         return jax.nn.one_hot(jnp.argmax(logits, -1), logits.shape[-1], dtype=logits.dtype)
 
-    def losses(self, logits, truth, nodes):
-        del nodes
+    def losses(self, logits, truth):
         positive = (truth == 1).astype(logits.dtype)
         return Losses(-jnp.sum(positive * jax.nn.log_softmax(logits), -1), positive.max(-1))
 
@@ -145,8 +127,8 @@ class OneHotRules(KindRules):
 
 
 class PointerRules(KindRules):
-    def value(self, truth, nodes):
-        return jax.nn.one_hot(truth, nodes, dtype=float)
+    def value(self, truth):
+        return jax.nn.one_hot(truth, truth.shape[-1], dtype=float)
 
     def feed_back(self, logits, hard):
         if hard:
@@ -156,8 +138,8 @@ class PointerRules(KindRules):
     def decide(self, logits):
         return jnp.argmax(logits, -1)
 
-    def losses(self, logits, truth, nodes):
-        target = jax.nn.one_hot(truth, nodes, dtype=logits.dtype)
+    def losses(self, logits, truth):
+        target = jax.nn.one_hot(truth, truth.shape[-1], dtype=logits.dtype)
         values = -jnp.sum(target * jax.nn.log_softmax(logits), -1)
         return Losses(values, jnp.ones_like(values))
 
@@ -180,8 +162,9 @@ class PermutationRules(PointerRules):
         is_first = nodes == jnp.argmax(logits.first, -1)[..., None]
         return jnp.where(is_first, nodes, jnp.argmax(cycle, -1))
 
-    def losses(self, logits: PermutationLogits, truth, nodes):
+    def losses(self, logits: PermutationLogits, truth):
         """The mean over nodes of the cycle's cross-entropy, plus the first node's cross-entropy."""
+        nodes = truth.shape[-1]
         pointers = jax.nn.one_hot(truth, nodes, dtype=logits.first.dtype)
         last = jnp.argmin(pointers.sum(-2), -1)
         first = jnp.argmax(jnp.diagonal(pointers, axis1=-2, axis2=-1), -1)
@@ -189,9 +172,9 @@ class PermutationRules(PointerRules):
         cycle = jnp.where(
             is_first[..., None] > 0, jax.nn.one_hot(last, nodes)[..., None, :], pointers
         )
-        of_cycle = -jnp.sum(cycle * logits.predecessors, -1).mean(-1)
-        of_first = -jnp.sum(is_first * jax.nn.log_softmax(logits.first), -1)
-        return Losses(of_cycle + of_first, jnp.ones_like(of_first))
+        cycle_loss = -jnp.sum(cycle * logits.predecessors, -1).mean(-1)
+        first_loss = -jnp.sum(is_first * jax.nn.log_softmax(logits.first), -1)
+        return Losses(cycle_loss + first_loss, jnp.ones_like(first_loss))
 
 
 KINDS: dict[Kind, KindRules] = {
@@ -212,57 +195,3 @@ def log_sinkhorn(logits: Float[Array, "... n n"], steps: int) -> Float[Array, ".
         return jax.nn.log_softmax(jax.nn.log_softmax(x, -1), -2)
 
     return jax.lax.fori_loop(0, steps, step, x)  # Unrolled, it takes minutes to compile.
-
-
-class EdgePointerEncoder(eqx.Module):
-    """Reads pointers of edges p_ijk (edge ij points to k) as edge features: to jk the mean over i
-    through `over_first`, to ik the mean over j through `over_second`."""
-
-    over_first: Linear
-    over_second: Linear
-
-
-def start_encoder(feature: Feature, config: NetworkConfig, key: PRNGKeyArray):
-    small = (
-        config.encoder_start == "xavier_on_scalars"
-        and feature.stage is Stage.HINT
-        and feature.kind is Kind.SCALAR
-    )
-    spread = config.width**-0.5 if small else None
-    if (feature.location, feature.kind) == (Location.EDGE, Kind.POINTER):
-        keys = jax.random.split(key)
-        return EdgePointerEncoder(*(Linear.start(k, 1, config.width, spread) for k in keys))
-    return Linear.start(key, feature.classes, config.width, spread)
-
-
-def reads_at(feature: Feature) -> Location:
-    """Where the encoded feature enters: a node's pointer is a feature of edges."""
-    if feature.kind in (Kind.POINTER, Kind.PERMUTATION):
-        return Location.EDGE
-    return feature.location
-
-
-def rows_of(encoder: Any) -> tuple[Float[Array, "K width"], Float[Array, " width"]]:
-    """What the encoder multiplies the feature's K scalars with, and what it adds."""
-    if isinstance(encoder, EdgePointerEncoder):
-        first, second = encoder.over_first, encoder.over_second
-        return jnp.concatenate([first.weight, second.weight]), first.bias + second.bias
-    return encoder.weight, encoder.bias
-
-
-def scalars_of(feature: Feature, value: Array) -> Float[Array, "... K"]:
-    """The numbers of a feature that its encoder's rows multiply: [n, K] for nodes, [n, n, K] for
-    edges, [K] for the graph."""
-    if (feature.location, feature.kind) == (Location.EDGE, Kind.POINTER):
-        return jnp.stack([value.mean(0), value.mean(1)], -1)
-    return value if feature.kind is Kind.CATEGORICAL else value[..., None]
-
-
-def adds_edges(feature: Feature, value: Array) -> Bool[Array, "n n"] | None:
-    """The pairs that the feature makes neighbours, in both directions."""
-    match feature.location, feature.kind:
-        case Location.NODE, Kind.POINTER | Kind.PERMUTATION:
-            return value + value.T > 0.5
-        case Location.EDGE, Kind.MASK:
-            return value + value.T > 0
-    return None

@@ -5,25 +5,29 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from algoscope.networks.kinds import KINDS
-from algoscope.networks.network import Network, Noise, Trajectory, trajectories_of
+from algoscope.networks.network import Network, Noise, Trajectory
+from algoscope.networks.running import Path, trajectories
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Stage
 
 _EPSILON = 1e-12
 
 
-def loss(network: Network, batch: Batch, noise: Noise | None = None) -> Float[Array, ""]:
+def loss(
+    network: Network, batch: Batch, noise: Noise | None = None, *, path: Path | None = None
+) -> Float[Array, ""]:
     """The training loss of the network on a batch."""
-    return loss_of(network, trajectories_of(network, batch, noise, training=True), batch)
+    return trajectory_loss(
+        network, trajectories(network, batch, noise, training=True, path=path), batch
+    )
 
 
-def loss_of(network: Network, run: Trajectory, batch: Batch) -> Float[Array, ""]:
+def trajectory_loss(network: Network, run: Trajectory, batch: Batch) -> Float[Array, ""]:
     """The sum over outputs and hints of the mean loss over valid samples, steps and places."""
-    nodes = batch.nodes
     total = jnp.zeros((), network.dtype)
     for feature in network.at(Stage.OUTPUT):
         values, weights = KINDS[feature.kind].losses(
-            run.outputs[feature.name], batch.outputs[feature.name], nodes
+            run.outputs[feature.name], batch.outputs[feature.name]
         )
         total += jnp.sum(values * weights) / jnp.sum(weights)
     for feature in network.at(Stage.HINT):
@@ -31,7 +35,7 @@ def loss_of(network: Network, run: Trajectory, batch: Batch) -> Float[Array, ""]
             continue
         truth = batch.hints[feature.name][:, 1:]
         logits = run.hints[feature.name][:, : truth.shape[1]]
-        values, weights = KINDS[feature.kind].losses(logits, truth, nodes)
+        values, weights = KINDS[feature.kind].losses(logits, truth)
         counts = batch.lengths[:, None] > jnp.arange(1, truth.shape[1] + 1)
         weights *= counts.reshape(counts.shape + (1,) * (weights.ndim - 2))
         total += jnp.sum(values * weights) / jnp.maximum(jnp.sum(weights), _EPSILON)
@@ -39,7 +43,7 @@ def loss_of(network: Network, run: Trajectory, batch: Batch) -> Float[Array, ""]
 
 
 def scores_inside(
-    network: Network, batch: Batch, most_at_once: int = 32
+    network: Network, batch: Batch, most_at_once: int = 32, *, path: Path | None = None
 ) -> dict[str, Float[Array, ""]]:
     """Each output's score, as `score` gives it, inside a compiled function; the network runs on a
     part of the batch at a time."""
@@ -47,9 +51,8 @@ def scores_inside(
     count = len(batch)
     at_once = max(d for d in range(1, min(most_at_once, count) + 1) if count % d == 0)
 
-    def decide(some: Batch) -> dict[str, Array]:
-        run = trajectories_of(network, some)
-        return {f.name: KINDS[f.kind].decide(run.outputs[f.name]) for f in outputs}
+    def decide(part: Batch) -> dict[str, Array]:
+        return network.decide(trajectories(network, part, path=path).outputs)
 
     parts = jax.tree.map(lambda a: a.reshape(count // at_once, at_once, *a.shape[1:]), batch)
     decided = jax.lax.map(decide, parts)

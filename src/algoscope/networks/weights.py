@@ -16,11 +16,11 @@ import jax.numpy as jnp
 import numpy as np
 import safetensors
 
-from algoscope import __version__, files
+from algoscope import __version__, files, serialise
 from algoscope.errors import unknown_name
 from algoscope.networks.config import NetworkConfig
 from algoscope.networks.network import Network, skeleton
-from algoscope.tasks import Feature, Kind, Location, Stage
+from algoscope.tasks import Feature
 
 _METADATA = "algoscope"
 
@@ -42,15 +42,15 @@ def arrays(network: Network) -> dict[str, jax.Array]:
 
 def with_arrays(network: Network, named: Mapping[str, Any]) -> Network:
     """The network with exactly these weights; lists every fault at once if they do not fit."""
-    own = arrays(network)
-    faults = [f"missing: {name} {list(own[name].shape)}" for name in own if name not in named]
+    needed = {name: array.shape for name, array in arrays(network).items()}
+    faults = [f"missing: {name} {list(needed[name])}" for name in needed if name not in named]
     for name, array in named.items():
-        if name not in own:
-            faults.append(unknown_name("weight", name, own))
+        if name not in needed:
+            faults.append(unknown_name("weight", name, needed))
             continue
         shape, dtype = np.shape(array), np.asarray(array).dtype
-        if shape != own[name].shape:
-            faults.append(f"{name}: got shape {list(shape)}, needed {list(own[name].shape)}")
+        if shape != needed[name]:
+            faults.append(f"{name}: got shape {list(shape)}, needed {list(needed[name])}")
         if not np.issubdtype(dtype, np.floating):
             faults.append(f"{name}: got {dtype}, needed a floating-point type")
         elif not np.isfinite(np.asarray(array)).all():
@@ -62,15 +62,21 @@ def with_arrays(network: Network, named: Mapping[str, Any]) -> Network:
     return jax.tree.unflatten(structure, leaves)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Metadata:
+    """What a file says beside the arrays."""
+
+    version: str
+    task: str
+    config: NetworkConfig
+    features: tuple[Feature, ...]
+
+
 def save(network: Network, path: str | os.PathLike, task: str) -> None:
     """Writes weights, config and features to a safetensors file, atomically."""
-    metadata = {
-        "version": __version__,
-        "task": task,
-        "config": dataclasses.asdict(network.config),
-        "features": [dataclasses.asdict(f) for f in network.features],
-    }
-    files.write_arrays(pathlib.Path(path), arrays(network), {_METADATA: json.dumps(metadata)})
+    metadata = _Metadata(__version__, task, network.config, network.features)
+    text = json.dumps(serialise.to_json(metadata))
+    files.write_arrays(pathlib.Path(path), arrays(network), {_METADATA: text})
 
 
 def load(path: str | os.PathLike) -> tuple[Network, str]:
@@ -78,30 +84,17 @@ def load(path: str | os.PathLike) -> tuple[Network, str]:
     path = pathlib.Path(path)
     try:
         with safetensors.safe_open(path, "numpy") as file:
-            metadata = json.loads((file.metadata() or {}).get(_METADATA, "null"))
+            content = json.loads((file.metadata() or {}).get(_METADATA, "null"))
             named = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except safetensors.SafetensorError as error:
         raise WeightsError(f"{path}: not a whole safetensors file ({error})") from None
-    if metadata is None:
+    if content is None:
         raise WeightsError(f"{path}: got a safetensors file without Algoscope's metadata")
     try:
-        config = NetworkConfig(**metadata["config"])
-        features = tuple(_feature(fields) for fields in metadata["features"])
-        task = str(metadata["task"])
+        metadata = serialise.from_json(_Metadata, content)
     except (KeyError, TypeError, ValueError) as error:
         raise WeightsError(
-            f"{path}: its metadata, of version {metadata.get('version')}, cannot be read by "
+            f"{path}: its metadata, of version {content.get('version')}, cannot be read by "
             f"version {__version__}: {error}"
         ) from None
-    return with_arrays(skeleton(features, config), named), task
-
-
-def _feature(fields: dict) -> Feature:
-    return Feature(
-        fields["name"],
-        Stage(fields["stage"]),
-        Location(fields["location"]),
-        Kind(fields["kind"]),
-        fields["classes"],
-        fields["whole"],
-    )
+    return with_arrays(skeleton(metadata.features, metadata.config), named), metadata.task

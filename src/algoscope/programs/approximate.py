@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.programs.precision import FLOAT32, LEAKY_SLOPE
+from algoscope.networks.layers import LEAKY_SLOPE
+from algoscope.programs.precision import FLOAT32
 
 
 class Approximate(NamedTuple):

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from algoscope.networks.layers import LEAKY_SLOPE
 from algoscope.programs.language import OTHER, POSITION, Atom, Linear
 from algoscope.programs.lowering import EmittedPointer, Lowered
-from algoscope.programs.precision import LEAKY_SLOPE, Precision
+from algoscope.programs.precision import Precision
 
 
 class Certificate(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 
 from algoscope import networks
 from algoscope.networks import Network
-from algoscope.networks.kinds import reads_at
+from algoscope.networks.encoders import reads_at
 from algoscope.networks.processors.gatv2 import GATv2
 from algoscope.tasks import Location
 

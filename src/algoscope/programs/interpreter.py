@@ -150,15 +150,10 @@ class Machine:
         return self.features[name.partition(".")[2]].location is location
 
     def _connect(self, feature: Feature, value: np.ndarray) -> None:
-        """Edge masks and node pointers make neighbours, in both directions, as in the network."""
-        match feature.location, feature.kind:
-            case Location.EDGE, Kind.MASK:
-                made = value > 0
-            case Location.NODE, Kind.POINTER:
-                made = np.eye(self.nodes, dtype=bool)[value.astype(int)]
-            case _:
-                return
-        self.neighbours = self.neighbours | made | np.swapaxes(made, 1, 2)
+        if feature.is_pointer:
+            value = np.eye(self.nodes)[value.astype(int)]
+        if feature.joins_nodes:
+            self.neighbours = self.neighbours | feature.joined(value)
 
     def step(self) -> Step:
         before = self.neighbours

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from algoscope.networks.layers import LEAKY_SLOPE
 from algoscope.programs.language import (
     ALWAYS,
     EDGE,
@@ -32,7 +33,7 @@ from algoscope.programs.language import (
     Term,
     read,
 )
-from algoscope.programs.precision import FLOAT32, LEAKY_SLOPE
+from algoscope.programs.precision import FLOAT32
 from algoscope.tasks import Feature, Kind, Location
 
 _INPUT_BOUND = 1.25

@@ -15,7 +15,7 @@ import numpy as np
 
 from algoscope import networks
 from algoscope.networks import Network
-from algoscope.networks.kinds import reads_at
+from algoscope.networks.encoders import reads_at
 from algoscope.programs.compiler import compile_program, head_units
 from algoscope.programs.language import GraphProgram
 from algoscope.programs.lowering import Head, lower

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-LEAKY_SLOPE = 0.01
-"""Of the LeakyReLU in attention logits, below 0."""
 MASK_SHARPNESS = 2.0**10
 """The logit of a mask is this times (value - 1/2)."""
 SCALAR_TOLERANCE = 1e-5

@@ -43,8 +43,9 @@ import numpy as np
 
 from algoscope import networks, tasks
 from algoscope.networks import Network, NetworkConfig
+from algoscope.networks.layers import LEAKY_SLOPE
 from algoscope.programs.panels import Panel, network_panels
-from algoscope.programs.precision import FLOAT32, LEAKY_SLOPE, MASK_SHARPNESS
+from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS
 from algoscope.tasks import Batch
 
 TASKS = ("bfs", "bellman_ford")

@@ -71,6 +71,23 @@ class Feature:
         return self.kind in (Kind.MASK_ONE, Kind.CATEGORICAL, Kind.CYCLE)
 
     @property
+    def is_pointer(self) -> bool:
+        """Are its values nodes that are pointed to?"""
+        return self.kind in (Kind.POINTER, Kind.PERMUTATION)
+
+    @property
+    def joins_nodes(self) -> bool:
+        """Does it make nodes neighbours? Edge masks and the pointers of nodes do."""
+        if self.is_pointer:
+            return self.location is Location.NODE
+        return (self.location, self.kind) == (Location.EDGE, Kind.MASK)
+
+    def joined(self, value):
+        """The pairs that become neighbours, in both directions: bool [..., n, n]. The value is an
+        edge mask, or pointers as one-hot rows or probabilities; an array of NumPy or JAX."""
+        return value + value.swapaxes(-1, -2) > (0.5 if self.is_pointer else 0)
+
+    @property
     def register_dtype(self) -> np.dtype:
         return _REGISTER_DTYPES.get(self.kind, _INDEX)
 
@@ -79,10 +96,7 @@ class Feature:
         """Hints: the smallest exact type. Inputs and outputs: the type dm-clrs gives them."""
         if self.stage is Stage.HINT:
             return np.dtype(np.int8) if self.one_hot else self.register_dtype
-        node_pointer = self.location is Location.NODE and self.kind in (
-            Kind.POINTER,
-            Kind.PERMUTATION,
-        )
+        node_pointer = self.location is Location.NODE and self.is_pointer
         return np.dtype(np.int64 if node_pointer or self.whole else np.float64)
 
     def register_shape(self, nodes: int) -> tuple[int, ...]:

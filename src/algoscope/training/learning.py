@@ -19,7 +19,7 @@ import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from algoscope.networks.network import Network, Noise, to_device
+from algoscope.networks import Network, Noise, Path, to_device
 from algoscope.networks.objective import loss, scores_inside
 from algoscope.tasks import Batch, Kind
 from algoscope.training.config import TrainingConfig
@@ -37,6 +37,8 @@ class Lesson:
     nodes: int
     time: int
     """The length of time that the batch's traces are cut to."""
+    path: Path | None = None
+    """How the network is computed; None for the fast path of the device that JAX uses."""
 
     def __call__(
         self,
@@ -67,7 +69,8 @@ class Lesson:
 
         def objective(model: Model) -> Array:
             network = model.network(self.task)
-            return loss(network, arrays, noise_of(config, network, arrays, key))
+            noise = noise_of(config, network, arrays, key)
+            return loss(network, arrays, noise, path=self.path)
 
         value, gradient = jax.value_and_grad(objective)(model)
         gradient = layout.pack(gradient)

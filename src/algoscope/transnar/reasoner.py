@@ -18,8 +18,6 @@ from jaxtyping import Array, Float
 
 from algoscope import networks
 from algoscope.networks import Network
-from algoscope.networks.kinds import KINDS
-from algoscope.networks.network import trajectories_of
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch, Kind, Stage, text
 from algoscope.training.model import Model, model_of, start_model
@@ -78,11 +76,8 @@ def states_in(network: Network, batch: Batch, time: int) -> FinalStates:
         name: jnp.pad(first, [(0, 0), (0, time - 1)] + [(0, 0)] * (first.ndim - 2))
         for name, first in batch.hints.items()
     }
-    run = trajectories_of(network, dataclasses.replace(batch, hints=hints))
-    outputs = {f.name: KINDS[f.kind].decide(run.outputs[f.name]) for f in network.at(Stage.OUTPUT)}
-    return FinalStates(
-        run.states.nodes, jax.vmap(lambda edges: edges.dense())(run.states.edges), outputs
-    )
+    run = networks.trajectories(network, dataclasses.replace(batch, hints=hints))
+    return FinalStates(run.states.nodes, run.states.edges, network.decide(run.outputs))
 
 
 def answers(problems: Batch, outputs: dict[str, np.ndarray]) -> list[str]:

@@ -12,8 +12,7 @@ import numpy as np
 from jax.stages import Compiled
 from jaxtyping import Array, Bool, Float
 
-from algoscope.networks import Network
-from algoscope.networks.network import to_device
+from algoscope.networks import Network, to_device
 from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import with_predecessors_as_inputs
 from algoscope.training.compile_cache import program_for, side_by_side

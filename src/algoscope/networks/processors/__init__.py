@@ -4,15 +4,13 @@ import dataclasses
 
 from algoscope.errors import unknown_name
 from algoscope.networks.config import NetworkConfig
-from algoscope.networks.processors.base import Encoded, Processed, Processor
-from algoscope.networks.processors.deepsets import DeepSets
+from algoscope.networks.processors.base import Processed, Processor, all_rounds
 from algoscope.networks.processors.gat import GAT
 from algoscope.networks.processors.gatv2 import GATv2
-from algoscope.networks.processors.mpnn import MPNN
-from algoscope.networks.processors.pgn import PGN
+from algoscope.networks.processors.pgn import MPNN, PGN, DeepSets
 from algoscope.networks.processors.triplet_gmpnn import TripletGMPNN
 
-__all__ = ["PROCESSORS", "Encoded", "Processed", "Processor", "check_processor"]
+__all__ = ["PROCESSORS", "Processed", "Processor", "all_rounds", "check_processor"]
 
 PROCESSORS: dict[str, type] = {
     "deepsets": DeepSets,

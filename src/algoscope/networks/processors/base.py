@@ -1,24 +1,15 @@
 """What a processor takes and gives."""
 
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from algoscope.networks.fused_encoders import Folding
-from algoscope.networks.pairs import Factored, Rows
-
-
-class Encoded(NamedTuple):
-    """A problem and the present hints, as the encoders give them to the processor."""
-
-    nodes: Float[Array, "n width"]
-    read: Float[Array, "n inputs"]
-    """What folded layers read in place of them."""
-    edges: Factored
-    graph: Factored
-    adjacency: Bool[Array, "n n"]
-    """Symmetric, with all self-loops."""
+from algoscope.networks.config import NetworkConfig
+from algoscope.networks.encoders import Encoded
 
 
 class Processed(NamedTuple):
@@ -26,7 +17,7 @@ class Processed(NamedTuple):
     attention: Float[Array, "heads n n"]
     """[head, receiver, sender], rows sum to 1. For a max-aggregation, the share of channels in
     which the receiver took the sender's message."""
-    edges: Float[Array, "n n width"] | None
+    edges: Float[Array, "n n width"] | None = None
     """New edge features, of processors that make some."""
 
 
@@ -35,12 +26,26 @@ class Processor(eqx.Module):
 
     makes_edges: ClassVar[bool] = False
 
-    def prepare(self, edges: Rows, graph: Rows, nodes: Folding) -> Any:
-        """What depends on the weights alone, done once for all steps; the rows are those of the
-        encoded features."""
-        del edges, graph, nodes
-
-    def __call__(
-        self, encoded: Encoded, hidden: Float[Array, "n width"], prepared: Any
-    ) -> Processed:
+    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
         raise NotImplementedError
+
+
+def all_rounds(
+    rounds: Sequence[Callable[..., Processed]], encoded: Any, hidden: Float[Array, "n width"]
+) -> Processed:
+    """All rounds of a step; the attention of all rounds along the axis of heads."""
+    attention, edges = [], None
+    for processor in rounds:
+        hidden, weights, edges = processor(encoded, hidden)
+        attention.append(weights)
+    return Processed(hidden, jnp.concatenate(attention), edges)
+
+
+def masked_softmax(
+    logits: Float[Array, "heads n n"], adjacency: Bool[Array, "n n"], config: NetworkConfig
+) -> Float[Array, "heads n n"]:
+    """Attention over neighbours, or over all nodes in the `_full` forms."""
+    if config.processor.endswith("_full"):
+        return jax.nn.softmax(logits, -1)
+    penalty = jnp.where(adjacency, 0.0, -config.attention_mask)
+    return jax.nn.softmax(logits + penalty, -1)

@@ -14,9 +14,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
+from algoscope.networks.encoders import Encoded
 from algoscope.networks.layers import LayerNorm, Linear
-from algoscope.networks.processors.base import Encoded, Processed, Processor
-from algoscope.networks.processors.gatv2 import masked_softmax
+from algoscope.networks.processors.base import Processed, Processor, masked_softmax
 
 
 class GAT(Processor):
@@ -41,20 +41,19 @@ class GAT(Processor):
         self.norm = LayerNorm.start(width) if config.layer_norm else None
         self.config = config
 
-    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"], prepared) -> Processed:
-        del prepared
+    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
         z = jnp.concatenate([encoded.nodes, hidden], -1)
         logits = (
             self.receiver(z)[:, None]
             + self.sender(z)[None]
-            + encoded.edges.through(self.edge).dense()
-            + encoded.graph.through(self.graph).dense()
+            + self.edge(encoded.edges)
+            + self.graph(encoded.graph)
         )
         logits = jnp.moveaxis(jax.nn.leaky_relu(logits), -1, 0)
-        attention = masked_softmax(logits, encoded, self.config)
+        attention = masked_softmax(logits, encoded.adjacency, self.config)
         values = self.value(z).reshape(len(z), self.config.heads, -1)
         selected = jnp.einsum("hij,jhv->ihv", attention, values).reshape(len(z), -1)
         hidden = jax.nn.relu(selected + self.skip(z))
         if self.norm is not None:
             hidden = self.norm(hidden)
-        return Processed(hidden, attention, None)
+        return Processed(hidden, attention)

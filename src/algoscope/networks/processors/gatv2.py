@@ -13,36 +13,15 @@ B (eq. 14, [n, n], so that the network has one size) and the LayerNorm are optio
 concatenated, each with width / heads values, or summed, each with width values.
 """
 
-import dataclasses
-from typing import NamedTuple
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
-from algoscope.networks.fused_encoders import Folding
-from algoscope.networks.layers import LayerNorm, Linear, for_backward
-from algoscope.networks.pairs import PairLayers, Rows
-from algoscope.networks.processors.base import Encoded, Processed, Processor
-
-
-def masked_softmax(logits: Float[Array, "heads n n"], encoded: Encoded, config: NetworkConfig):
-    if config.processor.endswith("_full"):
-        return jax.nn.softmax(logits, -1)
-    mask = jnp.where(encoded.adjacency, 0.0, -config.attention_mask)
-    return jax.nn.softmax(logits + mask, -1)
-
-
-class Prepared(NamedTuple):
-    pairs: PairLayers
-    value: Float[Array, "inputs values"]
-    skip: Linear
-    bias: Float[Array, " width"]
-    """Of s_i; with the activation on the sum, it is in that of the skip."""
-    graph: Rows
-    """After W_graph."""
+from algoscope.networks.encoders import Encoded
+from algoscope.networks.layers import LayerNorm, Linear
+from algoscope.networks.processors.base import Processed, Processor, masked_softmax
 
 
 class GATv2(Processor):
@@ -79,58 +58,39 @@ class GATv2(Processor):
         self.norm = LayerNorm.start(width) if config.layer_norm else None
         self.config = config
 
-    def prepare(self, edges: Rows, graph: Rows, nodes: Folding) -> Prepared:
-        # Each head reads its own part of the attention width: a block-diagonal product.
-        weight = jax.scipy.linalg.block_diag(*self.head.weight.T[..., None])
-        pairs = PairLayers.of(self.receiver, self.sender, edges.through(self.edge), weight)
-        value, skip = nodes.layer(self.value), nodes.layer(self.skip)
-        bias = self._combined(value.bias.reshape(self.config.heads, -1))
-        if self.config.activation == "sum":
-            skip = Linear(skip.weight, skip.bias + bias)
-        return Prepared(nodes.pairs(pairs), value.weight, skip, bias, graph.through(self.graph))
-
-    def __call__(
-        self, encoded: Encoded, hidden: Float[Array, "n width"], prepared: Prepared
-    ) -> Processed:
-        z = jnp.concatenate([encoded.read, hidden], -1)
-        logits = self._logits(z, encoded, prepared)
-        attention = for_backward(masked_softmax(logits, encoded, self.config))
-        heads = self.config.heads
-        # As a product of matrices: einsum gives its transpose, and XLA would then lay out every
-        # array of nodes that way on a GPU.
-        values = jnp.moveaxis((z @ prepared.value).reshape(len(z), heads, -1), 1, 0)
-        # Without the bias of the values: attention sums up to 1, so it is one of what is selected.
-        selected = jnp.moveaxis(attention @ values, 0, 1)
+    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
+        z = jnp.concatenate([encoded.nodes, hidden], -1)
+        attention = masked_softmax(self.logits(z, encoded), encoded.adjacency, self.config)
+        selected = jnp.einsum("hij,jhv->ihv", attention, self.by_head(self.value(z)))
         if self.information is not None:
-            edges = encoded.edges
-            scalars = jnp.einsum("hij,ijk->ihk", attention, edges.scalars)
-            rows = edges.rows.rows @ self.information
-            constant = (edges.rows.bias @ self.information).reshape(heads, -1)
-            rows = rows.reshape(len(rows), heads, -1)
-            selected += jnp.einsum("ihk,khv->ihv", scalars, rows) + constant
-        selected = self._combined(selected)
+            information = self.by_head(encoded.edges @ self.information)
+            selected += jnp.einsum("hij,ijhv->ihv", attention, information)
+        selected, skip = self.combined(selected), self.skip(z)
         if self.config.activation == "sum":
-            # The bias apart, so that a GPU gives the sum as one product added to another.
-            total = for_backward(selected + z @ prepared.skip.weight)
-            hidden = jax.nn.relu(total + prepared.skip.bias)
+            hidden = jax.nn.relu(selected + skip)
         else:
-            hidden = selected + prepared.bias + jax.nn.relu(prepared.skip(z))
+            hidden = selected + jax.nn.relu(skip)
         if self.norm is not None:
             hidden = self.norm(hidden)
-        return Processed(hidden, attention, None)
+        return Processed(hidden, attention)
 
-    def _combined(self, heads: Float[Array, "... heads values"]) -> Float[Array, "... width"]:
-        if self.config.head_combination == "concatenate":
-            return heads.reshape(*heads.shape[:-2], -1)
-        return heads.sum(-2)
-
-    def _logits(self, z, encoded: Encoded, prepared: Prepared) -> Float[Array, "heads n n"]:
-        pairs, edges = prepared.pairs, encoded.edges
-        of_graph = encoded.graph.under(prepared.graph).dense()
-        pairs = dataclasses.replace(pairs, offsets=pairs.offsets.at[0].add(of_graph))
+    def logits(self, z: Float[Array, "n inputs"], encoded: Encoded) -> Float[Array, "heads n n"]:
+        units = (
+            self.receiver(z)[:, None]
+            + self.sender(z)[None]
+            + self.edge(encoded.edges)
+            + self.graph(encoded.graph)
+        )
         if self.bias is not None:
-            edges = edges.plus(self.bias)
-            ones = jnp.ones((1, 1, pairs.rows.shape[-1]), pairs.rows.dtype)
-            pairs = dataclasses.replace(pairs, rows=jnp.concatenate([pairs.rows, ones], 1))
-        (logits,) = pairs.scores("leaky_sum", z, edges)
-        return jnp.moveaxis(logits + self.head.bias, -1, 0)
+            units += self.bias[..., None]
+        units = self.by_head(jax.nn.leaky_relu(units))
+        logits = jnp.einsum("ijhp,ph->hij", units, self.head.weight)
+        return logits + self.head.bias[:, None, None]
+
+    def by_head(self, x: Float[Array, "... units"]) -> Float[Array, "... heads part"]:
+        return x.reshape(*x.shape[:-1], self.config.heads, -1)
+
+    def combined(self, x: Float[Array, "... heads values"]) -> Float[Array, "... width"]:
+        if self.config.head_combination == "concatenate":
+            return x.reshape(*x.shape[:-2], -1)
+        return x.sum(-2)

@@ -1,4 +1,5 @@
-"""Pointer graph networks (Veličković et al., 2020) and their kin: max-aggregation of messages.
+"""Max-aggregation of messages: pointer graph networks (PGN, Veličković et al., 2020), message
+passing among all nodes (MPNN, Gilmer et al., 2017) and Deep Sets (Zaheer et al., 2017).
 
 With z_i = [node features_i, hidden_i] and the edge features e_ji from sender j to receiver i,
 
@@ -10,8 +11,6 @@ z [n, 2 width], m_ij [n, n, width]; the MLP has two layers of the width. Gated (
 
     gate   = sigmoid(W_gate ReLU(W_gate_own z_i + W_gate_message m_i) - 3 at the start)
     hidden = gate hidden + (1 - gate) previous hidden
-
-The MLP acts on every pair, so that here the n x n x width numbers do exist.
 """
 
 import equinox as eqx
@@ -20,8 +19,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
+from algoscope.networks.encoders import Encoded
 from algoscope.networks.layers import LayerNorm, Linear
-from algoscope.networks.processors.base import Encoded, Processed, Processor
+from algoscope.networks.processors.base import Processed, Processor
 
 _NO_MESSAGE = -1e6
 _CLOSED = -3.0
@@ -38,7 +38,9 @@ class Gate(eqx.Module):
         self.message = Linear.start(keys[1], width, width)
         self.gate = Linear.start(keys[2], width, width, bias=_CLOSED)
 
-    def openness(self, z, message) -> Float[Array, "n width"]:
+    def __call__(
+        self, z: Float[Array, "n inputs"], message: Float[Array, "n width"]
+    ) -> Float[Array, "n width"]:
         return jax.nn.sigmoid(self.gate(jax.nn.relu(self.own(z) + self.message(message))))
 
 
@@ -77,14 +79,13 @@ class PGN(Processor):
         """[receiver, sender]"""
         return encoded.adjacency
 
-    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"], prepared) -> Processed:
-        del prepared
+    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
         z = jnp.concatenate([encoded.nodes, hidden], -1)
         messages = (
             self.receiver(z)[:, None]
             + self.sender(z)[None]
-            + encoded.edges.reversed().through(self.edge).dense()
-            + encoded.graph.through(self.graph).dense()
+            + self.edge(jnp.swapaxes(encoded.edges, 0, 1))
+            + self.graph(encoded.graph)
         )
         messages = self.mlp[1](jax.nn.relu(self.mlp[0](jax.nn.relu(messages))))
         messages = jnp.where(self.neighbours(encoded)[..., None], messages, _NO_MESSAGE)
@@ -96,11 +97,22 @@ class PGN(Processor):
         if self.norm is not None:
             updated = self.norm(updated)
         if self.gate is not None:
-            openness = self.gate.openness(z, message)
-            updated = updated * openness + hidden * (1 - openness)
+            gate = self.gate(z, message)
+            updated = updated * gate + hidden * (1 - gate)
         return Processed(updated, attention[None], self.new_edges(z, encoded))
 
-    def new_edges(self, z, encoded: Encoded) -> Float[Array, "n n width"] | None:
-        """New edge features; none in a pointer graph network."""
+    def new_edges(
+        self, z: Float[Array, "n inputs"], encoded: Encoded
+    ) -> Float[Array, "n n width"] | None:
+        """New edge features; only Triplet-GMPNNs have them."""
         del z, encoded
-        return None
+
+
+class MPNN(PGN):
+    def neighbours(self, encoded: Encoded):
+        return jnp.ones_like(encoded.adjacency)
+
+
+class DeepSets(PGN):
+    def neighbours(self, encoded: Encoded):
+        return jnp.eye(len(encoded.adjacency), dtype=bool)

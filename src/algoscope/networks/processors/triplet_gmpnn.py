@@ -12,10 +12,9 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from algoscope.networks.config import NetworkConfig
+from algoscope.networks.encoders import Encoded
 from algoscope.networks.layers import Linear
-from algoscope.networks.processors.base import Encoded
-from algoscope.networks.processors.mpnn import MPNN
-from algoscope.networks.processors.pgn import PGN
+from algoscope.networks.processors.pgn import MPNN, PGN
 
 
 class TripletGMPNN(MPNN):
@@ -40,14 +39,15 @@ class TripletGMPNN(MPNN):
         )
         self.triplet_out = Linear.start(keys[7], narrow, width)
 
-    def new_edges(self, z, encoded: Encoded) -> Float[Array, "n n width"]:
+    def new_edges(self, z: Float[Array, "n inputs"], encoded: Encoded) -> Float[Array, "n n width"]:
+        edges = encoded.edges
         triplets = (
             self.first(z)[:, None, None]
             + self.second(z)[None, :, None]
             + self.third(z)[None, None]
-            + encoded.edges.through(self.first_second).dense()[:, :, None]
-            + encoded.edges.through(self.first_third).dense()[:, None]
-            + encoded.edges.through(self.second_third).dense()[None]
-            + encoded.graph.through(self.triplet_graph).dense()
+            + self.first_second(edges)[:, :, None]
+            + self.first_third(edges)[:, None]
+            + self.second_third(edges)[None]
+            + self.triplet_graph(encoded.graph)
         )
         return jax.nn.relu(self.triplet_out(triplets.max(0)))

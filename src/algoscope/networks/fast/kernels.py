@@ -8,8 +8,7 @@ A program of the kernel is one warp. It holds `_SENDERS` senders of one sample i
 `_COLUMNS` columns of the width, and goes through all receivers, so that the n x n x width in
 between never reaches memory; the backward kernel forms it again. So narrow a tile keeps the sums
 over senders and over columns within a warp, and nearly within a thread; what is left of them, over
-tiles, is small. `vmap` adds axes to the grid. `networks.pairs` decides where this is used, and
-holds the form that it has to equal.
+tiles, is small. `vmap` adds axes to the grid. `fast.pairs` holds the form that it has to equal.
 """
 
 import functools
@@ -22,10 +21,11 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Float
 
+from algoscope.networks.layers import LEAKY_SLOPE
+
 _SENDERS = 16
 _COLUMNS = 32
 _MOST_CHANNELS = 12
-_SLOPE = 0.01
 
 
 class Form(NamedTuple):
@@ -53,13 +53,13 @@ def fits(nodes: Array, scalars: Array, weight: Array) -> bool:
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def pair_scores(
     form: Form,
-    projected: Float[Array, "n 2*d width"],
-    offsets: Float[Array, "2*d width"],
+    projected: Float[Array, "n parts width"],
+    offsets: Float[Array, "parts width"],
     scalars: Float[Array, "n n K"],
     rows: Float[Array, "d K width"],
     weight: Float[Array, "d width"],
 ) -> Float[Array, "d n n"]:
-    """`projected` and `offsets` are of receivers and of senders in turn."""
+    """`projected` and `offsets` are of receivers and of senders in turn: parts = 2 d."""
     return _forward(form, projected, offsets, scalars, rows, weight)[0]
 
 
@@ -229,7 +229,7 @@ def _joined(form: Form, receiver: Array, rest: Array) -> tuple[Array, Array]:
         # As jnp.maximum: a tie goes to both by half.
         return jnp.maximum(rest, receiver), _above(form, rest - receiver)
     total = receiver + rest
-    slope = jnp.where(total >= 0, 1.0, _SLOPE)
+    slope = jnp.where(total >= 0, 1.0, LEAKY_SLOPE)
     return total * slope, slope
 
 
@@ -271,8 +271,7 @@ def _backward_kernel(
 
     def of_receiver(i, carry):
         (by_receivers, by_senders, by_rows, by_weight), (receiver, of_halves) = carry
-        # Memory answers while this receiver is worked on: so many registers leave few other warps
-        # to turn to.
+        # Prefetch the next receiver; occupancy is too low to hide loads.
         ahead = load(jnp.minimum(i + 1, last))
         receiver = (receiver + of_receivers)[None]
         to_receiver, by_both = jnp.zeros_like(of_senders[0]), []
