@@ -49,8 +49,8 @@ def unused_folder(name: str) -> pathlib.Path:
     return next(folder for folder in folders if not folder.exists())
 
 
-def check_new(folder: pathlib.Path) -> None:
-    if folder.exists():
+def check_new(folder: pathlib.Path | None) -> None:
+    if folder is not None and folder.exists():
         raise ValueError(f"--out: got {folder}, which exists; needed a new folder")
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from algoscope.llm.study import navigate
     from algoscope.llm.subjects import load
 
-_HOMES = {
+_MODULES = {
     "Item": "prompts",
     "clrs_items": "clrs_text",
     "find_primitives": "primitives",
@@ -50,7 +50,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for when it is asked for: prompts need no torch."""
-    if name not in _HOMES:
+    """Imports on first use: prompts need no torch."""
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -57,11 +57,11 @@ class Reading(NamedTuple):
 
 @dataclasses.dataclass
 class _Session:
-    rows: torch.Tensor | None
+    rows: torch.Tensor
     swaps: Sequence[Swap]
     numbers: dict[int, int]
     """The number of the layer of each attention module, by the module's id."""
-    kept: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
+    attention: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
     outputs: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
     modules: list[torch.nn.Module] = dataclasses.field(default_factory=list)
 
@@ -116,10 +116,9 @@ def _attention(
     if session is not None:
         session.modules.append(module)
         layer = session.numbers.get(id(module), len(session.modules) - 1)
-        if session.rows is not None:
-            mask = None if attention_mask is None else attention_mask[..., session.rows, :]
-            session.kept[layer] = weights(query[:, :, session.rows], mask)[0].float().cpu()
-            session.outputs[layer] = mixed[0, session.rows].transpose(0, 1).float().cpu()
+        mask = None if attention_mask is None else attention_mask[..., session.rows, :]
+        session.attention[layer] = weights(query[:, :, session.rows], mask)[0].float().cpu()
+        session.outputs[layer] = mixed[0, session.rows].transpose(0, 1).float().cpu()
         for swap in session.swaps:
             if swap.layer == layer:
                 mixed = mixed.clone()
@@ -158,9 +157,9 @@ def read(
     device = next(model.parameters()).device
     tokens = torch.tensor([list(ids)], device=device)
     numbers = {id(module): number for number, module in enumerate(anatomy.attentions)}
-    row_index = torch.tensor(list(rows), device=device, dtype=torch.long) if len(rows) else None
+    row_index = torch.tensor(list(rows), device=device, dtype=torch.long)
     session = _Session(row_index, swaps, numbers)
-    at = torch.tensor(list(positions), device=device, dtype=torch.long)
+    kept = torch.tensor(list(positions), device=device, dtype=torch.long)
     states: dict[int, torch.Tensor] = {}
 
     def visit(layer: int, hidden: torch.Tensor) -> torch.Tensor:
@@ -169,8 +168,7 @@ def read(
                 hidden = hidden.clone()
                 new = torch.as_tensor(patch.states, device=device, dtype=hidden.dtype)
                 hidden[0, list(patch.positions)] = new
-        if len(at):
-            states[layer] = hidden[0, at].float().cpu()
+        states[layer] = hidden[0, kept].float().cpu()
         return hidden
 
     with _hooks(anatomy, visit):
@@ -184,19 +182,14 @@ def read(
             ).logits
         finally:
             _session.reset(token)
-    depth = len(anatomy.layers)
     return Reading(
         logits[0, -1].float().cpu().numpy(),
-        np.stack([session.kept[layer].numpy() for layer in range(depth)])
-        if row_index is not None
-        else np.zeros((depth, 0, 0, len(ids)), np.float32),
-        np.stack([states[layer].numpy() for layer in range(depth + 1)])
-        if len(at)
-        else np.zeros((depth + 1, 0, 0), np.float32),
-        np.stack([session.outputs[layer].numpy() for layer in range(depth)])
-        if row_index is not None
-        else np.zeros((depth, 0, 0, 0), np.float32),
+        *(_by_layer(arrays) for arrays in (session.attention, states, session.outputs)),
     )
+
+
+def _by_layer(arrays: dict[int, torch.Tensor]) -> np.ndarray:
+    return np.stack([arrays[layer].numpy() for layer in sorted(arrays)])
 
 
 def _last_logits_only(model: torch.nn.Module) -> dict[str, int]:
@@ -235,10 +228,10 @@ def _hooks(anatomy: Anatomy, visit) -> Iterator[None]:
 @torch.inference_mode()
 def dissect(model: torch.nn.Module, ids: Sequence[int]) -> Anatomy:
     """Finds the layers of a model by running it: which modules call attention, and in what."""
-    session = _Session(None, (), {})
+    device = next(model.parameters()).device
+    session = _Session(torch.zeros(0, device=device, dtype=torch.long), (), {})
     token = _session.set(session)
     try:
-        device = next(model.parameters()).device
         model(input_ids=torch.tensor([list(ids)], device=device), use_cache=False)
     finally:
         _session.reset(token)
@@ -248,8 +241,8 @@ def dissect(model: torch.nn.Module, ids: Sequence[int]) -> Anatomy:
         owners = [
             [a for a in attentions if any(part is a for part in layer.modules())] for layer in stack
         ]
-        if attentions and [found for of in owners for found in of] == attentions:
-            if all(len(of) == 1 for of in owners):
+        if attentions and [owned for modules in owners for owned in modules] == attentions:
+            if all(len(modules) == 1 for modules in owners):
                 return Anatomy(tuple(stack), tuple(attentions))
             break
     raise ValueError(

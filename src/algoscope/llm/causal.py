@@ -70,16 +70,31 @@ def causal_tests(
     ]
 
 
-Pair = tuple[Observation, Observation]
-"""An item and its twin, which is answered otherwise, with the same tokens but for two names."""
+class Pair(NamedTuple):
+    """An item and its twin, which is answered otherwise, with the same tokens but for two names."""
+
+    item: Observation
+    twin: Observation
+
+    def moved(self, subject: Subject, **changes: Any) -> float:
+        """The share of the way from the item's log-odds to the twin's, when the subject is changed
+        so (see `capture.read`)."""
+        yes, no = answer_tokens(subject)
+        changed = log_odds(subject.read(self.item.places.ids, **changes).logits, yes, no)
+        return (changed - self.item.log_odds) / (self.twin.log_odds - self.item.log_odds)
 
 
-def _with_twins(some: Sequence[Observation], everything: Sequence[Observation]) -> list[Pair]:
+_MOVED = "share of the way to the twin's answer"
+
+
+def _with_twins(
+    observations: Sequence[Observation], candidates: Sequence[Observation]
+) -> list[Pair]:
     """Items whose twin has other token positions, or the same answer, are left out."""
-    twins = {(o.item.pair, o.item.reachable): o for o in everything}
-    pairs = ((o, twins.get((o.item.pair, not o.item.reachable))) for o in some)
+    twins = {(o.item.pair, o.item.reachable): o for o in candidates}
+    pairs = ((o, twins.get((o.item.pair, not o.item.reachable))) for o in observations)
     return [
-        (o, twin)
+        Pair(o, twin)
         for o, twin in pairs
         if twin is not None
         and _same_positions(o.places, twin.places)
@@ -87,26 +102,23 @@ def _with_twins(some: Sequence[Observation], everything: Sequence[Observation]) 
     ]
 
 
-_MOVED = "share of the way to the twin's answer"
-
-
 def exchange_heads(subject: Subject, pairs: Sequence[Pair], match: Match) -> Effect:
     """The share of the way to the twin's log-odds, when what the heads of the alignment pass on to
-    the token that looks is replaced by what they pass on to it in the twin."""
-    named = sorted(set(match.alignment))
-    layers, heads = pairs[0][0].recording.attention.shape[1:3] if pairs else (0, 0)
+    the readout is replaced by what they pass on to it in the twin."""
+    aligned = sorted(set(match.alignment))
+    layers, heads = pairs[0].item.recording.attention.shape[1:3] if pairs else (0, 0)
     rng = np.random.default_rng(1)
-    others = [(x, h) for x in range(layers) for h in range(heads) if (x, h) not in named]
-    of_named = {layer for layer, _ in named}
+    others = [(x, h) for x in range(layers) for h in range(heads) if (x, h) not in aligned]
+    aligned_layers = {layer for layer, _ in aligned}
     shuffled = [others[i] for i in rng.permutation(len(others))]
-    control = sorted(shuffled, key=lambda at: at[0] not in of_named)[: len(named)]
+    control = sorted(shuffled, key=lambda head: head[0] not in aligned_layers)[: len(aligned)]
     moved: list[list[float]] = [[], []]
-    for o, twin in pairs:
-        at = o.places.readouts[BY_HEADS[match.channel]]
-        said = subject.read(twin.places.ids, rows=[at]).outputs
-        for which, into in zip((named, control), moved, strict=True):
-            swaps = [Swap(layer, head, [at], said[layer, head]) for layer, head in which]
-            into.append(_moved(subject, o, twin, swaps=swaps))
+    for pair in pairs:
+        token = pair.item.places.readouts[BY_HEADS[match.channel]]
+        outputs = subject.read(pair.twin.places.ids, rows=[token]).outputs
+        for chosen, effects in zip((aligned, control), moved, strict=True):
+            swaps = [Swap(layer, head, [token], outputs[layer, head]) for layer, head in chosen]
+            effects.append(pair.moved(subject, swaps=swaps))
     return _effect("heads", _MOVED, *moved)
 
 
@@ -114,20 +126,16 @@ def patch_nodes(subject: Subject, pairs: Sequence[Pair], layer: int) -> Effect:
     """The share of the way to the twin's log-odds, when nodes' states are replaced by the twin's
     after so many layers."""
     moved: list[list[float]] = [[], []]
-    for o, twin in pairs:
-        states = subject.read(twin.places.ids, positions=range(len(twin.places.ids))).states
-        image = [o.item.mirror[node] for node in _way(o.item)]
-        for nodes, into in zip((_way(o.item), image), moved, strict=True):
-            at = np.flatnonzero(o.places.membership[nodes].any(0)).tolist()
-            patch = Patch(layer, at, states[layer][at])
-            into.append(_moved(subject, o, twin, patches=[patch]))
+    for pair in pairs:
+        item, places, twin = pair.item.item, pair.item.places, pair.twin.places
+        states = subject.read(twin.ids, positions=range(len(twin.ids))).states
+        nodes = _way(item)
+        images = [item.mirror[node] for node in nodes]
+        for patched, effects in zip((nodes, images), moved, strict=True):
+            tokens = np.flatnonzero(places.membership[patched].any(0)).tolist()
+            patch = Patch(layer, tokens, states[layer][tokens])
+            effects.append(pair.moved(subject, patches=[patch]))
     return _effect("nodes", _MOVED, *moved)
-
-
-def _moved(subject: Subject, o: Observation, twin: Observation, **changes: Any) -> float:
-    yes, no = answer_tokens(subject)
-    changed = log_odds(subject.read(o.places.ids, **changes).logits, yes, no)
-    return (changed - o.log_odds) / (twin.log_odds - o.log_odds)
 
 
 def _same_positions(a: Places, b: Places) -> bool:
@@ -149,8 +157,8 @@ def remove_edges(subject: Subject, observations: Sequence[Observation]) -> Effec
         if pair is None:
             continue
         changed = observe(subject, [without_edge(o.item, edge) for edge in pair])
-        for observed, into in zip(changed, (cut, control), strict=True):
-            into.append(float(not observed.says_yes))
+        for observed, effects in zip(changed, (cut, control), strict=True):
+            effects.append(float(not observed.says_yes))
     return _effect("edges", "Yes that becomes No", cut, control)
 
 

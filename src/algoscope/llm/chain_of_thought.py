@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope import statistics
+from algoscope.llm import mazes
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis, trace
 from algoscope.llm.prompts import Item, word_mentions
 from algoscope.llm.subjects import Subject
@@ -30,7 +31,7 @@ class StepScore(NamedTuple):
     """The share of the algorithm's visits that are written, the start left out."""
 
 
-class WrittenHypothesis(NamedTuple):
+class HypothesisSteps(NamedTuple):
     hypothesis: str
     order: statistics.Estimate
     p: float
@@ -38,8 +39,8 @@ class WrittenHypothesis(NamedTuple):
     coverage: statistics.Estimate
 
 
-class WrittenStudy(NamedTuple):
-    hypotheses: list[WrittenHypothesis]
+class StepsStudy(NamedTuple):
+    hypotheses: list[HypothesisSteps]
     right: statistics.Estimate
     path_alone: statistics.Estimate
     """The share of texts that name the path and nothing else, of those with a path."""
@@ -57,11 +58,11 @@ def read_steps(text: str, item: Item) -> list[int]:
 
 def score_steps(nodes: Sequence[int], item: Item, hypothesis: Hypothesis) -> StepScore:
     steps = trace(hypothesis, item)
-    when = {node: step for step, row in enumerate(steps) for node in np.flatnonzero(row).tolist()}
-    when.pop(item.source, None)
-    written = [when[node] for node in nodes if node in when]
+    visit = {node: step for step, row in enumerate(steps) for node in np.flatnonzero(row).tolist()}
+    visit.pop(item.source, None)
+    written = [visit[node] for node in nodes if node in visit]
     return StepScore(
-        hypothesis.name, _tau(np.array(written)), len(written) / len(when) if when else np.nan
+        hypothesis.name, _tau(np.array(written)), len(written) / len(visit) if visit else np.nan
     )
 
 
@@ -75,25 +76,17 @@ def _tau(steps: np.ndarray) -> float:
 def right(text: str, item: Item) -> bool:
     """Whether a text answers the item's question."""
     if item.question == "reach":
-        said = re.findall(r"\b(yes|no)\b", text.lower())
-        return bool(said) and (said[-1] == "yes") == item.reachable
-    nodes = read_steps(text, item)
+        answers = re.findall(r"\b(yes|no)\b", text.lower())
+        return bool(answers) and (answers[-1] == "yes") == item.reachable
+    nodes, A = read_steps(text, item), item.adjacency()
     if not item.reachable:
         return not nodes and re.search(r"\bnone\b|\bno (way|path)\b", text.lower()) is not None
     if item.question == "next":
-        others = [node for node in nodes if node != item.source]
-        left = len(item.path())
-        shorter = [n for n in others[:1] if item.adjacency()[item.source, n]]
-        return any(_leads_on(n, item, left - 1) for n in shorter)
-    way = nodes if nodes[:1] == [item.source] else [item.source, *nodes]
-    A = item.adjacency()
-    return way[-1] == item.goal and all(A[a, b] for a, b in itertools.pairwise(way))
-
-
-def _leads_on(node: int, item: Item, length: int) -> bool:
-    from algoscope.llm import mazes
-
-    return bool(mazes.distances(item.adjacency(), node)[item.goal] == length - 1)
+        first = [node for node in nodes if node != item.source][:1]
+        left = mazes.distances(A.T, item.goal)
+        return any(A[item.source, n] and left[n] == left[item.source] - 1 for n in first)
+    path = nodes if nodes[:1] == [item.source] else [item.source, *nodes]
+    return path[-1] == item.goal and all(A[a, b] for a, b in itertools.pairwise(path))
 
 
 def judge(
@@ -102,7 +95,7 @@ def judge(
     hypotheses: Sequence[Hypothesis] = CANDIDATES,
     permutations: int = 999,
     seed: int = 0,
-) -> WrittenStudy:
+) -> StepsStudy:
     """Scores texts, one an item, against every algorithm."""
     algorithms = [h for h in hypotheses if h.algorithm]
     written = [read_steps(text, item) for text, item in zip(texts, items, strict=True)]
@@ -115,14 +108,14 @@ def judge(
         valid = np.isfinite(orders)
         p = statistics.p_value(float(orders[valid].mean()), null) if valid.any() else 1.0
         coverage = statistics.bootstrap(np.array([s.coverage for s in scores]))
-        rows.append(WrittenHypothesis(hypothesis.name, statistics.bootstrap(orders), p, coverage))
+        rows.append(HypothesisSteps(hypothesis.name, statistics.bootstrap(orders), p, coverage))
     rows = statistics.with_corrected_p(rows)
     alone = [
         set(nodes) | {item.source} == set(item.path())
         for nodes, item in zip(written, items, strict=True)
         if item.reachable
     ]
-    return WrittenStudy(
+    return StepsStudy(
         rows,
         statistics.proportion([right(t, i) for t, i in zip(texts, items, strict=True)]),
         statistics.proportion(alone),
@@ -155,9 +148,9 @@ def _verdict(rows, alone: statistics.Estimate, written) -> str:
     return "writes out " + " or ".join(r.hypothesis for r in full if r.order.high >= best)
 
 
-def study_written(
+def study_steps(
     subject: Subject, items: Sequence[Item], tokens: int = 160, seed: int = 0
-) -> WrittenStudy:
+) -> StepsStudy:
     """What the subject writes on each item, judged; an algorithm of its own is not ruled out by
     one that it writes, nor shown by an answer that it does not."""
     return judge([subject.generate(item.prompt, tokens) for item in items], items, seed=seed)

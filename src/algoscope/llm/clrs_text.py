@@ -34,15 +34,15 @@ def clrs_items(
 ) -> list[ClrsItem]:
     """Problems of one of the thirty tasks as text; equal to dm-clrs's for the same seed."""
     task = tasks.get(name)
-    own = tasks.sample(name, size, count, seed)
-    found: dict[str, list[Example]] = {name: _examples(own, True)}
+    problems = tasks.sample(name, size, count, seed)
+    traced = {name: _examples(problems, True)}
     for rival in next((group for group in RIVALS if name in group), ()):
         batch = tasks.sample(rival, size, count, seed)
-        if rival != name and _same_problems(task.problem, own, batch):
-            found[rival] = _examples(batch, True)
+        if rival != name and _same_problems(task.problem, problems, batch):
+            traced[rival] = _examples(batch, True)
     return [
-        ClrsItem(example, {rival: of[number] for rival, of in found.items()})
-        for number, example in enumerate(_examples(own, traces))
+        ClrsItem(example, {rival: examples[number] for rival, examples in traced.items()})
+        for number, example in enumerate(_examples(problems, traces))
     ]
 
 
@@ -90,4 +90,4 @@ def study_clrs_text(subject: Any, items: Sequence[ClrsItem], tokens: int = 256) 
 
 def trace_scores(item: ClrsItem, written: str) -> dict[str, float]:
     """How much of each candidate's trace a text has in its place, from 0 to 1."""
-    return {name: text.score(of, written).trace for name, of in item.candidates.items()}
+    return {name: text.score(trace, written).trace for name, trace in item.candidates.items()}

@@ -87,44 +87,25 @@ def inspect_task(lines: Sequence[dict[str, Any]], name: str = "algoscope_navigat
     )
 
 
-_LM_EVAL = """\
-task: {task}
-dataset_path: json
-dataset_kwargs:
-  data_files:
-    test: {data}
-test_split: test
-output_type: {output}
-doc_to_text: "{{{{prompt}}}}"
-{rest}"""
-
-_CHOICE = """\
-doc_to_choice: ["No", "Yes"]
-doc_to_target: "{{reachable | int}}"
-metric_list:
-  - metric: acc
-    aggregation: mean
-    higher_is_better: true
-"""
-
-_GENERATE = """\
-doc_to_target: "{{answer}}"
-generation_kwargs:
-  until: ["\\n", "."]
-  max_gen_toks: 32
-  do_sample: false
-filter_list:
-  - name: answer
-    filter:
-      - function: remove_whitespace
-      - function: take_first
-metric_list:
-  - metric: exact_match
-    aggregation: mean
-    higher_is_better: true
-    ignore_case: true
-    ignore_punctuation: true
-"""
+_CHOICE = {
+    "output_type": "multiple_choice",
+    "doc_to_choice": ["No", "Yes"],
+    "doc_to_target": "{{reachable | int}}",
+    "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
+}
+_EXACT = {"metric": "exact_match", "ignore_case": True, "ignore_punctuation": True}
+_GENERATE = {
+    "output_type": "generate_until",
+    "doc_to_target": "{{answer}}",
+    "generation_kwargs": {"until": ["\n", "."], "max_gen_toks": 32, "do_sample": False},
+    "filter_list": [
+        {
+            "name": "answer",
+            "filter": [{"function": "remove_whitespace"}, {"function": "take_first"}],
+        }
+    ],
+    "metric_list": [_EXACT | {"aggregation": "mean", "higher_is_better": True}],
+}
 
 
 def write_lm_eval(
@@ -138,13 +119,18 @@ def write_lm_eval(
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / f"{task}.jsonl"
     write_jsonl(data, lines)
-    kinds = {"generate_until": _GENERATE}
-    if all(line.get("question") == "reach" for line in lines):
-        kinds["multiple_choice"] = _CHOICE
+    common = {
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(data.resolve())}},
+        "test_split": "test",
+        "doc_to_text": "{{prompt}}",
+    }
+    yes_or_no = all(line.get("question") == "reach" for line in lines)
     names = []
-    for output, rest in kinds.items():
-        name = f"{task}_{output}"
-        text = _LM_EVAL.format(task=name, data=data.resolve(), output=output, rest=rest)
+    for kind in (_GENERATE, _CHOICE) if yes_or_no else (_GENERATE,):
+        name = f"{task}_{kind['output_type']}"
+        # lm_eval reads YAML, which JSON is.
+        text = json.dumps({"task": name} | common | kind, indent=1) + "\n"
         write_bytes(folder / f"{name}.yaml", text.encode())
         names.append(name)
     return names

@@ -92,8 +92,8 @@ def _order(item: Item, last_first: bool = False) -> np.ndarray:
 def _run(task: str, A: np.ndarray, source: int, order: np.ndarray) -> tasks.Batch:
     """The task's reference algorithm, nodes renumbered by `order` so that ties fall that way."""
     renumbered = A[np.ix_(order, order)].astype(float)
-    given = {} if task == "dfs" else {"source": int(np.flatnonzero(order == source)[0])}
-    return tasks.run(task, renumbered, **given)
+    inputs = {} if task == "dfs" else {"source": int(np.flatnonzero(order == source)[0])}
+    return tasks.run(task, renumbered, **inputs)
 
 
 def _back(steps: np.ndarray, order: np.ndarray) -> Steps:
@@ -124,15 +124,12 @@ def _backward(item: Item) -> Steps:
 
 def _bidirectional(item: Item) -> Steps:
     """A level from either end at each step, until both have ended."""
-    forth, back = _bfs(item), _backward(item)
-    longest = max(len(forth), len(back))
-    both = np.zeros((longest, item.nodes), bool)
-    both[: len(forth)] |= forth
-    both[: len(back)] |= back
-    seen = np.zeros(item.nodes, bool)
-    for step in both:
-        step &= ~seen
-        seen |= step
+    searches = _bfs(item), _backward(item)
+    both = np.zeros((max(map(len, searches)), item.nodes), bool)
+    for steps in searches:
+        both[: len(steps)] |= steps
+    visited = np.logical_or.accumulate(both)
+    both[1:] &= ~visited[:-1]
     return both[both.any(1)]
 
 
@@ -161,11 +158,8 @@ def _reached(item: Item) -> bool:
     return item.reachable
 
 
-def _one(item: Item, node: int | None) -> Steps:
-    steps = np.zeros((1, item.nodes), bool)
-    if node is not None:
-        steps[0, node] = True
-    return steps
+def _one(item: Item, node: int) -> Steps:
+    return np.arange(item.nodes)[None] == node
 
 
 def _siblings(item: Item) -> Steps:
@@ -176,59 +170,70 @@ def _siblings(item: Item) -> Steps:
     return shared[None]
 
 
-def _positions(item: Item) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {node: [] for node in range(item.nodes)}
+def _positions(item: Item) -> list[list[int]]:
+    """Where the description mentions each node, in the order of the text."""
+    starts: list[list[int]] = [[] for _ in range(item.nodes)]
     for mention in item.mentions:
         if mention.edge >= 0:
-            found[mention.node].append(mention.start)
-    return found
+            starts[mention.node].append(mention.start)
+    return starts
 
 
-def _last_mentioned(item: Item) -> int:
-    last = {node: max(starts, default=-1) for node, starts in _positions(item).items()}
-    return max((n for n in last if n not in (item.source, item.goal)), key=lambda n: last[n])
+def _last_positions(item: Item) -> list[int]:
+    return [max(starts, default=-1) for starts in _positions(item)]
 
 
-def _most_mentioned(item: Item) -> int:
-    counts = item.mention_counts().astype(float)
-    counts[[item.source, item.goal]] = -1
-    return int(np.argmax(counts))
+def _gaps(item: Item) -> list[float]:
+    """Characters between the closest mentions of the source and of each node."""
+    positions = _positions(item)
+    return [
+        min((abs(a - b) for a in positions[item.source] for b in starts), default=np.inf)
+        for starts in positions
+    ]
 
 
-def _gap(item: Item, other: int) -> float:
-    """Characters between the closest mentions of the source and of another node."""
-    at = _positions(item)
-    gaps = [abs(a - b) for a in at[item.source] for b in at[other]]
-    return min(gaps, default=np.inf)
+def _others(item: Item) -> list[int]:
+    return [node for node in range(item.nodes) if node not in (item.source, item.goal)]
 
 
-def _nearest(item: Item) -> int:
-    others = [node for node in range(item.nodes) if node not in (item.source, item.goal)]
-    return min(others, key=lambda node: _gap(item, node))
+def _last_mentioned(item: Item) -> Steps:
+    last = _last_positions(item)
+    return _one(item, max(_others(item), key=lambda node: last[node]))
+
+
+def _most_mentioned(item: Item) -> Steps:
+    counts = item.mention_counts()
+    return _one(item, max(_others(item), key=lambda node: counts[node]))
+
+
+def _nearest(item: Item) -> Steps:
+    gaps = _gaps(item)
+    return _one(item, min(_others(item), key=lambda node: gaps[node]))
 
 
 def _goal_near(item: Item) -> bool:
-    gaps = [_gap(item, node) for node in range(item.nodes) if node != item.source]
-    return _gap(item, item.goal) <= float(np.median(gaps))
+    gaps = _gaps(item)
+    return gaps[item.goal] <= float(np.median(np.delete(gaps, item.source)))
 
 
 def _goal_late(item: Item) -> bool:
-    last = {node: max(starts, default=-1) for node, starts in _positions(item).items()}
-    return last[item.goal] >= float(np.median(list(last.values())))
+    last = _last_positions(item)
+    return last[item.goal] >= float(np.median(last))
 
 
 def _goal_often(item: Item) -> bool:
     counts = item.mention_counts()
-    return counts[item.goal] > float(np.median(counts))
+    return bool(counts[item.goal] > float(np.median(counts)))
 
 
-def _within(hops: int, item: Item) -> bool:
-    distance = mazes.distances(item.adjacency(), item.source)[item.goal]
-    return bool(0 <= distance <= hops)
-
-
-def _within_steps(hops: int, item: Item) -> Steps:
-    return _bfs(item)[:hops]
+def _within(hops: int) -> Hypothesis:
+    """BFS that gives up after so many steps."""
+    return Hypothesis(
+        {1: "one hop", 2: "two hops"}[hops],
+        lambda item: _bfs(item)[:hops],
+        lambda item: bool(0 <= mazes.distances(item.adjacency(), item.source)[item.goal] <= hops),
+        False,
+    )
 
 
 CANDIDATES = (
@@ -239,15 +244,9 @@ CANDIDATES = (
     Hypothesis("backward search", _backward, _reached, True),
     Hypothesis("bidirectional search", _bidirectional, _reached, True),
     Hypothesis("goal's sibling", _siblings, lambda item: bool(_siblings(item).any()), False),
-    Hypothesis("last mentioned", lambda item: _one(item, _last_mentioned(item)), _goal_late, False),
-    Hypothesis(
-        "most mentioned", lambda item: _one(item, _most_mentioned(item)), _goal_often, False
-    ),
-    Hypothesis("nearest by position", lambda item: _one(item, _nearest(item)), _goal_near, False),
-    Hypothesis(
-        "one hop", functools.partial(_within_steps, 1), functools.partial(_within, 1), False
-    ),
-    Hypothesis(
-        "two hops", functools.partial(_within_steps, 2), functools.partial(_within, 2), False
-    ),
+    Hypothesis("last mentioned", _last_mentioned, _goal_late, False),
+    Hypothesis("most mentioned", _most_mentioned, _goal_often, False),
+    Hypothesis("nearest by position", _nearest, _goal_near, False),
+    _within(1),
+    _within(2),
 )

@@ -6,8 +6,8 @@ nothing but search tells the two apart: the goal has as many neighbours, and is 
 component, in either case.
 """
 
-import dataclasses
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from algoscope.errors import unknown_name
 Edges = tuple[tuple[int, int], ...]
 
 
-@dataclasses.dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """How one component is made. Node 0 is the start; edges lead away from it."""
 
     name: str
@@ -29,8 +28,7 @@ class Family:
     """Children of a node, arms of a star, or rooms of a cluster."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Maze:
+class Maze(NamedTuple):
     size: int
     """Nodes of one component; the maze has twice as many, node n + size being the copy of n."""
     edges: Edges
@@ -61,12 +59,12 @@ def adjacency(nodes: int, edges: Edges, directed: bool) -> np.ndarray:
 
 def distances(A: np.ndarray, source: int) -> np.ndarray:
     """Steps from the source to each node, -1 where there is no way: int [node]."""
-    found = np.full(len(A), -1)
+    steps = np.full(len(A), -1)
     frontier = np.arange(len(A)) == source
     for step in range(len(A)):
-        found[frontier] = step
-        frontier = A[frontier].any(0) & (found < 0)
-    return found
+        steps[frontier] = step
+        frontier = A[frontier].any(0) & (steps < 0)
+    return steps
 
 
 def draw(family: Family, directed: bool, rng: np.random.Generator) -> Maze:
@@ -79,18 +77,15 @@ def family(name: str, size: int | None = None, branching: int | None = None) -> 
     """A family by its name, or one of the graphs of CogEval, with its numbers replaced."""
     if name not in FAMILIES:
         raise ValueError(unknown_name("family of mazes", name, FAMILIES))
-    found = FAMILIES[name]
-    found = dataclasses.replace(
-        found,
-        size=found.size if size is None else size,
-        branching=found.branching if branching is None else branching,
-    )
-    if found.size < 2 or found.branching < 1:
+    usual = FAMILIES[name]
+    size = usual.size if size is None else size
+    branching = usual.branching if branching is None else branching
+    if size < 2 or branching < 1:
         raise ValueError(
-            f"{name}: got size {found.size} and branching {found.branching}, "
+            f"{name}: got size {size} and branching {branching}, "
             "needed at least 2 nodes and a branching of at least 1"
         )
-    return found
+    return usual._replace(size=size, branching=branching)
 
 
 def _line(size: int, branching: int, rng: np.random.Generator) -> Edges:
@@ -134,8 +129,8 @@ def _random(size: int, branching: int, rng: np.random.Generator) -> Edges:
 
 
 FAMILIES = {
-    found.name: found
-    for found in (
+    family.name: family
+    for family in (
         Family("line", 5, _line),
         Family("tree", 7, _tree),
         Family("random_tree", 7, _random_tree),

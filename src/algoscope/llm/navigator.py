@@ -40,6 +40,12 @@ class Progress(NamedTuple):
     seconds: float
 
 
+class Trained(NamedTuple):
+    model: LlamaForCausalLM
+    tokenizer: PreTrainedTokenizerFast
+    history: list[Progress]
+
+
 def build(config: NavigatorConfig, tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     """Keys begin as queries, so that equal words attend to each other from the start: a name is
     then looked up after some hundred steps, which takes thousands otherwise."""
@@ -71,7 +77,7 @@ def train(
     config: NavigatorConfig,
     report: Callable[[Progress, LlamaForCausalLM], None] = lambda progress, model: None,
     every: int = 100,
-) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast, list[Progress]]:
+) -> Trained:
     torch.set_num_threads(config.threads)
     tokenizer = form_tokenizer(FORM)
     model, writer = build(config, tokenizer), Writer(tokenizer)
@@ -99,7 +105,7 @@ def train(
             right, counted = torch.zeros(2, device=config.device), 0
             report(history[-1], model)
     model.to(device=torch.device("cpu"))  # pyright: ignore[reportCallIssue]
-    return model.eval(), tokenizer, history
+    return Trained(model.eval(), tokenizer, history)
 
 
 def _loss(
@@ -108,24 +114,26 @@ def _loss(
     """Mean cross-entropy of the answers and, with hops, of naming their nodes (by the model's own
     unembedding) and the tails of edges (by a readout of their own, which leaves heads what they
     are); and the shares of right answers and of right last hops: [2]."""
-    given = {name: torch.from_numpy(of).to(config.device) for name, of in texts._asdict().items()}
+    on_device = {
+        name: torch.from_numpy(array).to(config.device) for name, array in texts._asdict().items()
+    }
     out = model.model(
-        input_ids=given["ids"],
-        attention_mask=given["sees"][None, None],
-        position_ids=given["positions"][None],
+        input_ids=on_device["ids"],
+        attention_mask=on_device["sees"][None, None],
+        position_ids=on_device["positions"][None],
         use_cache=False,
         output_hidden_states=config.hops > 0,
     )
-    logits = model.lm_head(out.last_hidden_state[:, given["ends"]])
-    loss, right = _score(logits, given["answers"])
+    logits = model.lm_head(out.last_hidden_state[:, on_device["ends"]])
+    loss, right = _score(logits, on_device["answers"])
     last = torch.zeros_like(right)
     if config.hops:
-        for hop, nodes in enumerate(given["ancestors"]):
-            state = model.model.norm(out.hidden_states[1 + hop][:, given["ends"]])
-            of_hop, last = _score(model.lm_head(state), nodes)
-            loss = loss + of_hop / (config.hops + 1)
-        state = model.model.norm(out.hidden_states[1][:, given["heads"]])
-        loss = loss + _score(readout(state), given["tails"])[0]
+        for hop, nodes in enumerate(on_device["ancestors"]):
+            state = model.model.norm(out.hidden_states[1 + hop][:, on_device["ends"]])
+            hop_loss, last = _score(model.lm_head(state), nodes)
+            loss = loss + hop_loss / (config.hops + 1)
+        state = model.model.norm(out.hidden_states[1][:, on_device["heads"]])
+        loss = loss + _score(readout(state), on_device["tails"])[0]
     return loss, torch.stack([right, last])
 
 
@@ -198,14 +206,14 @@ class Writer:
         ancestors = [goals]
         for _ in range(config.hops):
             ancestors.append(parents[rows, ancestors[-1]])
-        named = np.stack([names[rows, found + copies] for found in ancestors])
-        parts += [self._fill(self.asked, of, names[:, 0]) for of in named[0].T]
+        ancestor_names = np.stack([names[rows, nodes + copies] for nodes in ancestors])
+        parts += [self._fill(self.asked, goal, names[:, 0]) for goal in ancestor_names[0].T]
         heads = len(self.intro) + np.flatnonzero(np.tile(self.edge, order.shape[1]) == self.second)
         return Texts(
             np.concatenate(parts, 1),
             *_layout(parts),
             np.where(copies > 0, self.no, self.yes),
-            named,
+            ancestor_names,
             heads,
             names[rows, senders],
         )

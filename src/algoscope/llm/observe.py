@@ -148,24 +148,24 @@ def observe(subject: Subject, items: Sequence[Item]) -> list[Observation]:
 
 
 def _observe(subject: Subject, item: Item, yes: list[int], no: list[int]) -> Observation:
-    at = places(subject, item)
-    readouts = [at.readouts[name] for name in READOUTS]
+    layout = places(subject, item)
+    readouts = [layout.readouts[name] for name in READOUTS]
     reading = subject.read(
-        at.ids,
-        rows=[*itertools.chain.from_iterable(at.ends), *readouts],
-        positions=[*at.last_ends, *readouts],
+        layout.ids,
+        rows=[*itertools.chain.from_iterable(layout.ends), *readouts],
+        positions=[*layout.last_ends, *readouts],
     )
     states = np.pad(reading.states, ((0, 0), (0, 1), (0, 0)))[None]
     answer = log_odds(reading.logits, yes, no)
     recording = Recording.from_arrays(
-        attention=_between_nodes(reading.attention, at)[None],
+        attention=_between_nodes(reading.attention, layout)[None],
         hidden=states[:, 1:],
         initial=states[:, 0],
         lengths=np.array([subject.depth + 1]),
         outputs={ANSWER: np.array([answer > 0])},
         logits={ANSWER: np.array([answer])},
     )
-    return Observation(item, at, _written(int(reading.logits.argmax()), yes, no), recording)
+    return Observation(item, layout, _written(int(reading.logits.argmax()), yes, no), recording)
 
 
 def log_odds(logits: np.ndarray, yes: list[int], no: list[int]) -> float:
@@ -176,16 +176,16 @@ def _written(token: int, yes: list[int], no: list[int]) -> str:
     return "Yes" if token in yes else "No" if token in no else "neither"
 
 
-def _between_nodes(attention: np.ndarray, at: Places) -> np.ndarray:
+def _between_nodes(attention: np.ndarray, layout: Places) -> np.ndarray:
     """Attention [layer, head, row, token] of the ends of all mentions and of the readouts, as that
     among nodes: [layer, head, receiver, sender]."""
-    lengths = [*map(len, at.ends), *(1 for _ in READOUTS)]
-    row_of = np.repeat(np.arange(len(lengths)), lengths)
-    mean = (np.arange(len(lengths))[:, None] == row_of) / np.array(lengths)[:, None]
+    lengths = [*map(len, layout.ends), *(1 for _ in READOUTS)]
+    receiver = np.repeat(np.arange(len(lengths)), lengths)
+    mean = (np.arange(len(lengths))[:, None] == receiver) / np.array(lengths)[:, None]
     layers, heads = attention.shape[:2]
-    nodes, receivers = len(at.ends), len(lengths)
+    nodes, receivers = len(layout.ends), len(lengths)
     # In float64: contrasts of heads at rest live in differences of 1e-9.
     between = np.zeros((layers, heads, receivers + 1, receivers + 1))
-    between[:, :, :receivers, :nodes] = mean @ (attention @ at.membership.T)
+    between[:, :, :receivers, :nodes] = mean @ (attention @ layout.membership.T)
     between[..., -1] = 1 - between.sum(-1)
     return between

@@ -26,43 +26,33 @@ _MEANINGS = {
 
 
 def page(study: Study) -> str:
-    example = _example(study)
-    shown = {name: html.table(table) for name, table in tables(study).items() if name != "verdict"}
+    example, results = _example(study), tables(study)
 
-    def section(anchor: str, title: str, heading: str, *parts: str) -> Section:
-        return Section(anchor, title, "".join([f"<h2>{heading}</h2>", *parts]))
+    def shown(*names: str) -> str:
+        return "".join(html.table(results[name]) for name in names if name in results)
 
     with style.styled():
-        sections = [
-            Section("verdict", "Verdict", _verdict(study)),
-            section(
-                "answers", "Answers", "What it answers", shown["accuracy"], shown["heuristics"]
-            ),
-            section(
-                "steps",
-                "Steps",
-                "Do layers follow an algorithm?",
-                _show(_steps(study)),
-                shown["steps"],
-            ),
-        ]
-        if "causal" in shown:
-            sections.append(section("causal", "Causal", "Do these heads decide?", shown["causal"]))
-        sections.append(
-            section(
-                "attention",
-                "Attention",
+        evidence = {
+            "Answers": ("What it answers", shown("accuracy", "heuristics")),
+            "Steps": ("Do layers follow an algorithm?", _show(_steps(study)), shown("steps")),
+            "Causal": ("Do the aligned heads decide?", shown("causal")),
+            "Attention": (
                 "Attention by layer",
                 _show(_attention_by_layer(example)),
                 _show(_naive(study)),
-                shown["attention"],
-            )
-        )
-        states = [shown[name] for name in ("similarity", "probes") if name in shown]
-        paths = [_show(_trajectories(example, method)) for method in ("pca", "tsne")]
-        sections.append(section("states", "States", "What node states hold", *states, *paths))
-    item = f"<pre>{escape(example.item.prompt)}</pre>"
-    sections.append(section("item", "Item", "The item in the figures", item))
+                shown("attention"),
+            ),
+            "States": (
+                "What node states hold",
+                shown("similarity", "probes"),
+                *(_show(_trajectories(example, method)) for method in ("pca", "tsne")),
+            ),
+            "Item": ("The item in the figures", element("pre", escape(example.item.prompt))),
+        }
+    sections = [Section("verdict", "Verdict", _verdict(study))]
+    for title, (heading, *parts) in evidence.items():
+        if any(parts):
+            sections.append(Section(title.lower(), title, element("h2", heading) + "".join(parts)))
     return html.page(f"{study.subject}: {study.verdict}", sections)
 
 
@@ -115,8 +105,6 @@ def _attention_by_layer(observation: Observation) -> Drawn:
         figure,
         "Attention of the last token by layer, per mention, mean of heads",
         "heat map: attention of the last token to each node at each layer",
-        ["layer", *names],
-        [[layer, *row] for layer, row in enumerate(values.tolist())],
     )
 
 
@@ -139,19 +127,12 @@ def _steps(study: Study) -> Drawn:
         "Layers against steps: how much more they attend to a step than to its mirror image; dots "
         "are the best alignment",
         "heat maps, one a hypothesis: contrast of each layer and step",
-        ["hypothesis", "layer", "step", "contrast"],
-        [
-            [match.hypothesis, layer, step, float(value)]
-            for match in best
-            for (layer, step), value in np.ndenumerate(match.by_layer)
-        ],
     )
 
 
 def _naive(study: Study) -> Drawn:
     figure = style.sheet(style.FULL, 3)
     axes = figure.subplots()
-    rows: list[list[object]] = []
     for layers, label, colour in (
         (study.attention, "subject", style.TRAINED),
         (study.control_attention, "random weights", style.NULL),
@@ -159,7 +140,6 @@ def _naive(study: Study) -> Drawn:
         rho = np.array([layer.naive_rho for layer in layers])
         axes.plot(rho[:, 0], label=label, color=colour)
         axes.fill_between(np.arange(len(rho)), rho[:, 1], rho[:, 2], alpha=0.2, color=colour)
-        rows += [[label, layer, *values] for layer, values in enumerate(rho.tolist())]
     axes.axhline(0, color=style.MUTED, linewidth=0.5)
     axes.set_xlabel("layer")
     axes.set_ylabel("Spearman's ρ")
@@ -169,8 +149,6 @@ def _naive(study: Study) -> Drawn:
         figure,
         "Attention and distance from the start, by layer, with 95 % intervals",
         "lines: rank correlation at each layer, of the subject and of random weights",
-        ["weights", "layer", "rho", "low", "high"],
-        rows,
     )
 
 
@@ -180,8 +158,9 @@ def _trajectories(observation: Observation, method: str) -> Drawn:
     figure = style.sheet(style.FULL, 5)
     axes = figure.subplots()
     for node, name in enumerate(names):
-        line = "k-" if name == "last token" else ("-", "--", ":")[node % 3]
-        axes.plot(*placed[:, node].T, line, marker=".", linewidth=0.8, label=name)
+        dashes = "-" if name == "last token" else ("-", "--", ":")[node % 3]
+        colour = style.INK if name == "last token" else None
+        axes.plot(*placed[:, node].T, dashes, color=colour, marker=".", linewidth=0.8, label=name)
         axes.annotate(str(len(placed) - 1), placed[-1, node], fontsize=6)
     axes.legend(fontsize=6, ncols=2, loc="center left", bbox_to_anchor=(1, 0.5))
     title = {"pca": "PCA", "tsne": "t-SNE"}[method]
@@ -190,10 +169,4 @@ def _trajectories(observation: Observation, method: str) -> Drawn:
         figure,
         f"Trajectories of node states over layers, {title}",
         "paths: two coordinates of each node's state, layer by layer",
-        ["node", "layer", "x", "y"],
-        [
-            [name, layer, *point]
-            for node, name in enumerate(names)
-            for layer, point in enumerate(placed[:, node].tolist())
-        ],
     )

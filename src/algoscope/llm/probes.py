@@ -94,9 +94,9 @@ def probe(
 def _unnamed_nodes(item: Item) -> np.ndarray:
     if not item.mirror:
         raise ValueError("items: got one without a mirror image, needed those of llm.navigation")
-    named = {item.source, item.goal}
-    named |= {item.mirror[node] for node in named}
-    return np.array([node for node in range(item.nodes) if node not in named], int)
+    asked = {item.source, item.goal}
+    asked |= {item.mirror[node] for node in asked}
+    return np.array([node for node in range(item.nodes) if node not in asked], int)
 
 
 def _probe(

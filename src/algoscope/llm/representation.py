@@ -161,10 +161,10 @@ def _graph_distance(item: Item) -> np.ndarray:
 def _visit_distance(item: Item, hypothesis: Hypothesis) -> np.ndarray:
     """How many steps apart two nodes are visited."""
     steps = trace(hypothesis, item)
-    when = np.full(item.nodes, np.nan)
+    visit = np.full(item.nodes, np.nan)
     for step, visited in enumerate(steps):
-        when[visited] = step
-    return _within_component(np.abs(when[:, None] - when), item)
+        visit[visited] = step
+    return _within_component(np.abs(visit[:, None] - visit), item)
 
 
 def _within_component(D: np.ndarray, item: Item) -> np.ndarray:

@@ -117,9 +117,9 @@ class ScriptedLayer(torch.nn.Module):
         self.several = config.search != "dfs"
 
     def forward(self, hidden_states, attention_mask):
-        found, weights = self.attention(hidden_states, attention_mask)
+        attended, weights = self.attention(hidden_states, attention_mask)
         visited = hidden_states[..., self.layout.visited]
-        new = ((found > (0.05 if self.several else 0.5)) & (visited == 0)).to(found.dtype)
+        new = ((attended > (0.05 if self.several else 0.5)) & (visited == 0)).to(attended.dtype)
         hidden_states = hidden_states.clone()
         hidden_states[..., self.layout.visited] = visited + self.when * new
         hidden_states[..., self.layout.frontier] = new
@@ -158,8 +158,8 @@ class ScriptedForCausalLM(PreTrainedModel):
         for layer in self.layers:
             hidden, weights = layer(hidden, mask)
             attentions.append(weights)
-        found = (hidden[..., self.layout.visited] > 0).to(hidden.dtype)
-        arrived = (found * hidden[..., self.layout.wanted]).sum(-1)
+        visited = (hidden[..., self.layout.visited] > 0).to(hidden.dtype)
+        arrived = (visited * hidden[..., self.layout.wanted]).sum(-1)
         logits = torch.zeros(*input_ids.shape, self.config.vocab_size, dtype=hidden.dtype)
         logits = logits.to(hidden.device)
         constant = self.config.search == "constant"

@@ -1,8 +1,9 @@
 """A study of one subject on navigation: everything measured, every control, and the verdict."""
 
+import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -65,56 +66,67 @@ def navigate(
     """
     if any(item.question != "reach" for item in items):
         raise ValueError("items: got questions other than reach, needed Yes or No questions")
-    clock = _Clock(report)
-    algorithms = [h for h in hypotheses if h.algorithm]
-    with clock("observe the subject"):
-        seen = observe(subject, items)
-    with clock("observe random weights"):
-        unlearned = observe(subject.with_random_weights(seed), _half(items))
-    acts = behaviour(seen)
-    with clock("match layers to steps"):
+    seconds: dict[str, float] = {}
+
+    @contextlib.contextmanager
+    def stage(name: str) -> Iterator[None]:
+        report(name)
+        started = time.perf_counter()
+        yield
+        seconds[name] = round(time.perf_counter() - started, 2)
+
+    with stage("observe the subject"):
+        observations = observe(subject, items)
+    with stage("observe random weights"):
+        control = observe(subject.with_random_weights(seed), _half(items))
+    answers = behaviour(observations)
+    with stage("match layers to steps"):
         ranked = standings(
             *(
                 [
-                    order.match(of, hypothesis, channel, permutations, seed)
+                    order.match(recorded, hypothesis, channel, permutations, seed)
                     for channel in order.CHANNELS
-                    for hypothesis in algorithms
+                    for hypothesis in hypotheses
+                    if hypothesis.algorithm
                 ]
-                for of in (seen, unlearned)
+                for recorded in (observations, control)
             )
         )
-    with clock("attention by layer"):
-        layers, control_layers = by_layer(seen[: len(unlearned)]), by_layer(unlearned)
-    with clock("similarity of states"):
-        similar, control_similar = (
-            representation.similarities(of, seed) if states else [] for of in (seen, unlearned)
+    with stage("attention by layer"):
+        layers, control_layers = by_layer(observations[: len(control)]), by_layer(control)
+    with stage("similarity of states"):
+        similarities, control_similarities = (
+            representation.similarities(recorded, seed) if states else []
+            for recorded in (observations, control)
         )
-        cka = representation.layer_cka(seen)
-    with clock("probes"):
-        read, control_read = (probe(of, seed=seed) if states else [] for of in (seen, unlearned))
+        layer_cka = representation.layer_cka(observations)
+    with stage("probes"):
+        probes, control_probes = (
+            probe(recorded, seed=seed) if states else [] for recorded in (observations, control)
+        )
     effects = None
-    if causal_tests or (causal_tests is None and acts.above_chance):
-        with clock("causal tests"):
-            effects = causal.causal_tests(subject, seen, leader(ranked).match)
+    if causal_tests or (causal_tests is None and answers.above_chance):
+        with stage("causal tests"):
+            effects = causal.causal_tests(subject, observations, leader(ranked).match)
     return Study(
         subject=subject.name,
         items=len(items),
         seed=seed,
         check=subject.check._asdict(),
-        behaviour=acts,
+        behaviour=answers,
         standings=ranked,
         attention=layers,
         control_attention=control_layers,
-        mention_rho=mention_rho(seen),
-        similarities=similar,
-        control_similarities=control_similar,
-        layer_cka=cka,
-        probes=read,
-        control_probes=control_read,
+        mention_rho=mention_rho(observations),
+        similarities=similarities,
+        control_similarities=control_similarities,
+        layer_cka=layer_cka,
+        probes=probes,
+        control_probes=control_probes,
         effects=effects,
-        verdict=decide(acts, ranked, effects),
-        seconds=clock.seconds,
-        observations=list(seen),
+        verdict=decide(answers, ranked, effects),
+        seconds=seconds,
+        observations=observations,
     )
 
 
@@ -123,19 +135,3 @@ def _half(items: Sequence[Item]) -> list[Item]:
     numbers = sorted({item.pair for item in items})
     kept = set(numbers[: max(12, (len(numbers) + 1) // 2)])
     return [item for item in items if item.pair in kept]
-
-
-class _Clock:
-    def __init__(self, report: Callable[[str], None]):
-        self.report, self.seconds = report, {}
-
-    def __call__(self, what: str) -> "_Clock":
-        self.what = what
-        return self
-
-    def __enter__(self) -> None:
-        self.report(self.what)
-        self.started = time.perf_counter()
-
-    def __exit__(self, *error: object) -> None:
-        self.seconds[self.what] = round(time.perf_counter() - self.started, 2)

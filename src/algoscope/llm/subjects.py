@@ -157,20 +157,20 @@ def load(
     if path.suffix == ".gguf":
         if not path.is_file():
             raise ValueError(f"model: got {path}, which is no file")
-        where, options = str(path.parent), options | {"gguf_file": path.name}
+        folder, options = str(path.parent), options | {"gguf_file": path.name}
     elif path.is_dir():
         if not (path / "config.json").is_file():
             raise ValueError(
                 f"model: got the folder {path}, needed one with config.json, weights and a "
                 "tokenizer, as save_pretrained writes it"
             )
-        where = str(path)
+        folder = str(path)
     else:
-        where = str(source)
+        folder = str(source)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(where, **options)
+        tokenizer = AutoTokenizer.from_pretrained(folder, **options)
         options |= {"dtype": dtype, "output_loading_info": True}
-        loaded: Any = AutoModelForCausalLM.from_pretrained(where, **options)
+        loaded: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
     except (struct.error, UnicodeDecodeError, OverflowError) as error:
         raise ValueError(f"model: got {path}, which cannot be read as GGUF: {error}") from error
     except OSError as error:
@@ -234,14 +234,11 @@ def subject(live: tuple[Any, Any], name: str, chat: bool | None = None) -> Subje
             f"chat: got True, needed a tokenizer with a chat template, {name} has none"
         )
     model.eval()
-    ids = np.random.default_rng(0).integers(0, _vocabulary(model), _CHECK_LENGTH).tolist()
+    words = model.get_input_embeddings().weight.shape[0]
+    ids = np.random.default_rng(0).integers(0, words, _CHECK_LENGTH).tolist()
     anatomy = _set_up(model, ids)
     check = _self_check(model, anatomy, ids)
     return Subject(name, model, tokenizer, anatomy, check, has_template if chat is None else chat)
-
-
-def _vocabulary(model: Any) -> int:
-    return model.get_input_embeddings().weight.shape[0]
 
 
 def _set_up(model: Any, ids: list[int]) -> Anatomy:
@@ -256,13 +253,14 @@ def _set_up(model: Any, ids: list[int]) -> Anatomy:
 
 
 def _self_check(model: Any, anatomy: Anatomy, ids: list[int]) -> SelfCheck:
-    every = range(len(ids))
-    recorded = capture.read(model, anatomy, ids, rows=every, positions=every)
+    positions = range(len(ids))
+    recorded = capture.read(model, anatomy, ids, rows=positions, positions=positions)
+    kind = type(model).__name__
     model.set_attn_implementation("eager")
     try:
         with torch.inference_mode():
             tokens = torch.tensor([ids], device=next(model.parameters()).device)
-            own = model(
+            eager = model(
                 input_ids=tokens,
                 attention_mask=torch.ones_like(tokens),
                 output_attentions=True,
@@ -270,33 +268,32 @@ def _self_check(model: Any, anatomy: Anatomy, ids: list[int]) -> SelfCheck:
             )
     finally:
         model.set_attn_implementation(capture.IMPLEMENTATION)
-    eager = [] if own.attentions is None else [a for a in own.attentions if a is not None]
-    if len(eager) != len(anatomy.layers):
+    attentions = [layer[0] for layer in eager.attentions or () if layer is not None]
+    if len(attentions) != len(anatomy.layers):
         raise ValueError(
-            f"model: got {type(model).__name__}, which returns the attention of {len(eager)} of "
-            f"its {len(anatomy.layers)} layers, so that recordings cannot be checked"
+            f"model: got {kind}, which returns the attention of {len(attentions)} of its "
+            f"{len(anatomy.layers)} layers, so that recordings cannot be checked"
         )
-    difference = float(
-        max(
-            np.abs(ours - theirs[0].float().cpu().numpy()[..., : ours.shape[-1]]).max()
-            for ours, theirs in zip(recorded.attention, eager, strict=True)
-        )
-    )
-    logits = own.logits[0, -1].float().cpu().numpy()
-    relative = float(np.abs(recorded.logits - logits).max() / max(np.abs(logits).max(), 1e-9))
+    differences = [
+        np.abs(ours - theirs.float().cpu().numpy()[..., : ours.shape[-1]]).max()
+        for ours, theirs in zip(recorded.attention, attentions, strict=True)
+    ]
+    logits = eager.logits[0, -1].float().cpu().numpy()
+    relative = np.abs(recorded.logits - logits).max() / max(np.abs(logits).max(), 1e-9)
+    check = SelfCheck(float(max(differences)), float(relative))
     limit = _TOLERANCE if next(model.parameters()).dtype == torch.float32 else 1e-2
-    if not (difference <= limit and relative <= 100 * limit):
+    if not (check.attention <= limit and check.logits <= 100 * limit):
         raise ValueError(
-            f"model: got {type(model).__name__}, whose recorded attention differs from its eager "
-            f"attention by {difference:.2g} (logits: {relative:.2g}), needed at most {limit:.0e}; "
-            "its attention has a part that is not known here"
+            f"model: got {kind}, whose recorded attention differs from its eager attention by "
+            f"{check.attention:.2g} (logits: {check.logits:.2g}), needed at most {limit:.0e}; its "
+            "attention has a part that is not known here"
         )
     middle = len(anatomy.layers) // 2
-    patch = Patch(middle, list(every), recorded.states[middle])
+    patch = Patch(middle, positions, recorded.states[middle])
     patched = capture.read(model, anatomy, ids, patches=[patch])
     if not np.array_equal(patched.logits, recorded.logits):
         raise ValueError(
-            f"model: got {type(model).__name__}, whose answer changes when a state is replaced by "
-            "itself; its layers do not pass on the residual stream alone"
+            f"model: got {kind}, whose answer changes when a state is replaced by itself; its "
+            "layers do not pass on the residual stream alone"
         )
-    return SelfCheck(difference, relative)
+    return check

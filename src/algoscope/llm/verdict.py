@@ -56,10 +56,10 @@ def standings(matches: Sequence[Match], controls: Sequence[Match]) -> list[Stand
     The controls are matches on the first mazes, as many as there are.
     """
     corrected = statistics.holm([m.p for m in matches])
-    of_control = {(m.hypothesis, m.channel): m for m in controls}
-    found = []
+    control_matches = {(m.hypothesis, m.channel): m for m in controls}
+    ranked = []
     for match, p in zip(matches, corrected, strict=True):
-        control = of_control[match.hypothesis, match.channel]
+        control = control_matches[match.hypothesis, match.channel]
         rivals = [
             (statistics.bootstrap(match.by_maze - np.nan_to_num(m.by_maze)), m.hypothesis)
             for m in matches
@@ -68,8 +68,8 @@ def standings(matches: Sequence[Match], controls: Sequence[Match]) -> list[Stand
         above, rival = min(rivals, key=lambda r: r[0].low)
         common = len(control.by_maze)
         difference = statistics.bootstrap(match.by_maze[:common] - np.nan_to_num(control.by_maze))
-        found.append(Standing(match, float(p), control.score, difference, rival, above))
-    return sorted(found, key=lambda s: -np.nan_to_num(s.match.score.value, nan=-np.inf))
+        ranked.append(Standing(match, float(p), control.score, difference, rival, above))
+    return sorted(ranked, key=lambda s: -np.nan_to_num(s.match.score.value, nan=-np.inf))
 
 
 def leader(ranked: Sequence[Standing]) -> Standing:

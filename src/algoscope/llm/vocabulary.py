@@ -27,9 +27,9 @@ def word_tokenizer(words: Iterable[str] | None = None) -> PreTrainedTokenizerFas
 
 def form_tokenizer(form: str) -> PreTrainedTokenizerFast:
     """Knows the words of one-way edges and of Yes or No questions in one surface form."""
-    of = FORMS[form]
-    texts = " ".join((of.intro, of.one_way, of.reach, "Answer:"))
-    return word_tokenizer([*of.names, *_split(re.sub(r"{\w+}", " ", texts))])
+    words = FORMS[form]
+    texts = " ".join((words.intro, words.one_way, words.reach, "Answer:"))
+    return word_tokenizer([*words.names, *_split(re.sub(r"{\w+}", " ", texts))])
 
 
 def _split(text: str) -> list[str]:

@@ -180,13 +180,13 @@ class Steps(_AboutModel):
 
     def run(self) -> Answer:
         from algoscope import llm
-        from algoscope.llm.chain_of_thought import study_written
+        from algoscope.llm.chain_of_thought import study_steps
 
         items = llm.navigation(
             self.items, depths=self.depths, form=self.form, question=self.question, seed=self.seed
         )
         subject = self.subject()
-        study = study_written(subject, items, self.tokens, seed=self.seed)
+        study = study_steps(subject, items, self.tokens, seed=self.seed)
         rows = [
             [score.hypothesis, str(score.order), f"{score.p:.2g}", str(score.coverage)]
             for score in study.hypotheses

@@ -90,9 +90,9 @@ class Drawn(NamedTuple):
     """HTML."""
     alternative: str
     """For those who do not see it: what there is to see, in words."""
-    columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
-    """The data: one table, a number a row where that is possible."""
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[object]] = ()
+    """The data, for `save`: one table, a number a row where that is possible."""
 
 
 def styled():
