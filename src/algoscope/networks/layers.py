@@ -11,6 +11,11 @@ LEAKY_SLOPE = 0.01
 """Of leaky ReLUs, jax.nn's default."""
 
 
+def along_last(vector: Float[Array, " width"], x: Float[Array, "..."]) -> Float[Array, "... width"]:
+    """The vector [width] with as many axes as x, to meet its last one."""
+    return vector.reshape((1,) * (x.ndim - 1) + vector.shape)
+
+
 class Linear(eqx.Module):
     """y = x W + b, for x [..., inputs]"""
 
@@ -18,7 +23,7 @@ class Linear(eqx.Module):
     bias: Float[Array, " outputs"]
 
     def __call__(self, x: Float[Array, "... inputs"]) -> Float[Array, "... outputs"]:
-        return x @ self.weight + self.bias
+        return x @ self.weight + along_last(self.bias, x)
 
     @staticmethod
     def start(
@@ -39,7 +44,7 @@ class LayerNorm(eqx.Module):
     def __call__(self, x: Float[Array, "... width"]) -> Float[Array, "... width"]:
         centred = x - x.mean(-1, keepdims=True)
         deviation = jnp.sqrt(jnp.var(x, -1, keepdims=True) + EPSILON)
-        return self.scale * centred / deviation + self.offset
+        return along_last(self.scale, x) * centred / deviation + along_last(self.offset, x)
 
     @staticmethod
     def start(width: int) -> "LayerNorm":

@@ -36,7 +36,7 @@ def trajectory_loss(network: Network, run: Trajectory, batch: Batch) -> Float[Ar
         truth = batch.hints[feature.name][:, 1:]
         logits = run.hints[feature.name][:, : truth.shape[1]]
         values, weights = KINDS[feature.kind].losses(logits, truth)
-        counts = batch.lengths[:, None] > jnp.arange(1, truth.shape[1] + 1)
+        counts = batch.lengths[:, None] > jnp.arange(1, truth.shape[1] + 1)[None]
         weights *= counts.reshape(counts.shape + (1,) * (weights.ndim - 2))
         total += jnp.sum(values * weights) / jnp.maximum(jnp.sum(weights), _EPSILON)
     return total

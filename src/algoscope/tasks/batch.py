@@ -171,5 +171,5 @@ class Batch:
 def valid_steps(lengths: Array, steps: int) -> Array:
     """Which of so many steps of a network come before the end of each sample's trace: step 0 always
     does. bool [batch, step]"""
-    step = np.arange(steps)
+    step = np.arange(steps)[None]
     return (step == 0) | (step + 1 < lengths[:, None])

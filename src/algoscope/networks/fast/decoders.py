@@ -91,9 +91,9 @@ class DecoderBank(eqx.Module):
                 case NodeDecoder():
                     logits[name] = drop_single(nodes[0])
                 case PointerDecoder():
-                    logits[name] = next(scores) + decoder.score.bias
+                    logits[name] = next(scores) + decoder.score.bias[None]
                 case PermutationDecoder():
-                    pointers = next(scores) + decoder.pointer.score.bias
+                    pointers = next(scores) + decoder.pointer.score.bias[None]
                     if gumbel is not None:
                         pointers += gumbel
                     logits[name] = PermutationLogits(
@@ -164,7 +164,7 @@ def _edge_pointers(
     @jax.checkpoint
     def receiver_scores(row):
         receiver, scalars = row
-        pairs = receiver + senders + scalars @ edges.weight + edges.bias
+        pairs = receiver[None] + senders + scalars @ edges.weight + edges.bias[None]
         return pair_scores("maximum", pairs, targets, no_scalars, no_rows, decoder.score.weight)
 
-    return jax.lax.map(receiver_scores, (receivers, scalars))[..., 0] + decoder.score.bias
+    return jax.lax.map(receiver_scores, (receivers, scalars))[..., 0] + decoder.score.bias[None, None]

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax.ad_checkpoint import checkpoint_name
 from jaxtyping import Array, Float
 
-from algoscope.networks.layers import EPSILON, LayerNorm, Linear
+from algoscope.networks.layers import EPSILON, LayerNorm, Linear, along_last
 
 _NARROW = 8
 _SAVED = "saved"
@@ -77,7 +77,8 @@ def summed(
     for x_f, layer in zip(x, layers, strict=True):
         # Not as a product of matrices: what reads this may then recompute it.
         rows = range(len(layer.weight))
-        total += sum(x_f[..., k : k + 1] * layer.weight[k] for k in rows) + layer.bias
+        terms = (x_f[..., k : k + 1] * along_last(layer.weight[k], x_f) for k in rows)
+        total += sum(terms) + along_last(layer.bias, x_f)
     return total
 
 
@@ -100,4 +101,4 @@ def _moments_jvp(primals, tangents):
 class FastLayerNorm(LayerNorm):
     def __call__(self, x: Float[Array, "... width"]) -> Float[Array, "... width"]:
         mean, inverse = _moments(x)
-        return self.scale * inverse * (x - mean) + self.offset
+        return along_last(self.scale, x) * inverse * (x - mean) + along_last(self.offset, x)

@@ -86,7 +86,7 @@ class PairLayers(eqx.Module):
             )
             return [score[..., None] for score in save_for_backward(cast("Array", scores))]
         projected = [
-            x @ weight + offset
+            x @ weight + offset[None]
             for weight, offset in zip(jnp.split(self.nodes, parts, 1), self.offsets, strict=True)
         ]
         return [
@@ -110,7 +110,7 @@ def pair_scores(
 
     @jax.checkpoint
     def receiver_scores(receiver, scalars):
-        return JOINS[join](receiver, senders + scalars @ rows) @ weight
+        return JOINS[join](receiver[None], senders + scalars @ rows) @ weight
 
     rows_at_once = max(1, _BLOCK // senders.size)
     if rows_at_once >= len(receivers):

@@ -141,14 +141,14 @@ class FastGATv2(eqx.Module):
             weighted = jnp.einsum("hij,ijk->ihk", attention, scalars.edges)
             rows = self.edges.weight @ processor.information
             constant = processor.by_head(self.edges.bias @ processor.information)
-            selected += jnp.einsum("ihk,khv->ihv", weighted, processor.by_head(rows)) + constant
+            selected += jnp.einsum("ihk,khv->ihv", weighted, processor.by_head(rows)) + constant[None]
         selected = processor.combined(selected)
         if config.activation == "sum":
             # The bias apart, so that a GPU gives the sum as one product added to another.
             total = save_for_backward(selected + z @ self.skip.weight)
-            hidden = jax.nn.relu(total + self.skip.bias)
+            hidden = jax.nn.relu(total + self.skip.bias[None])
         else:
-            hidden = selected + self.bias + jax.nn.relu(self.skip(z))
+            hidden = selected + self.bias[None] + jax.nn.relu(self.skip(z))
         if self.norm is not None:
             hidden = self.norm(hidden)
         return Processed(hidden, attention)
@@ -164,4 +164,4 @@ class FastGATv2(eqx.Module):
             ones = jnp.ones((1, 1, pairs.rows.shape[-1]), pairs.rows.dtype)
             pairs = dataclasses.replace(pairs, rows=jnp.concatenate([pairs.rows, ones], 1))
         (logits,) = pairs.scores("leaky_sum", z, edges, self.fixed, self.uses_kernels)
-        return jnp.moveaxis(logits + self.processor.head.bias, -1, 0)
+        return jnp.moveaxis(logits + self.processor.head.bias[None, None], -1, 0)

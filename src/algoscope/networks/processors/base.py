@@ -48,4 +48,4 @@ def masked_softmax(
     if config.processor.endswith("_full"):
         return jax.nn.softmax(logits, -1)
     penalty = jnp.where(adjacency, 0.0, -config.attention_mask)
-    return jax.nn.softmax(logits + penalty, -1)
+    return jax.nn.softmax(logits + penalty[None], -1)

@@ -47,7 +47,7 @@ class GAT(Processor):
             self.receiver(z)[:, None]
             + self.sender(z)[None]
             + self.edge(encoded.edges)
-            + self.graph(encoded.graph)
+            + self.graph(encoded.graph)[None, None]
         )
         logits = jnp.moveaxis(jax.nn.leaky_relu(logits), -1, 0)
         attention = masked_softmax(logits, encoded.adjacency, self.config)

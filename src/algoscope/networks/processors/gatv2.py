@@ -79,7 +79,7 @@ class GATv2(Processor):
             self.receiver(z)[:, None]
             + self.sender(z)[None]
             + self.edge(encoded.edges)
-            + self.graph(encoded.graph)
+            + self.graph(encoded.graph)[None, None]
         )
         if self.bias is not None:
             units += self.bias[..., None]

@@ -85,7 +85,7 @@ class PGN(Processor):
             self.receiver(z)[:, None]
             + self.sender(z)[None]
             + self.edge(jnp.swapaxes(encoded.edges, 0, 1))
-            + self.graph(encoded.graph)
+            + self.graph(encoded.graph)[None, None]
         )
         messages = self.mlp[1](jax.nn.relu(self.mlp[0](jax.nn.relu(messages))))
         messages = jnp.where(self.neighbours(encoded)[..., None], messages, _NO_MESSAGE)

@@ -48,6 +48,6 @@ class TripletGMPNN(MPNN):
             + self.first_second(edges)[:, :, None]
             + self.first_third(edges)[:, None]
             + self.second_third(edges)[None]
-            + self.triplet_graph(encoded.graph)
+            + self.triplet_graph(encoded.graph)[None, None, None]
         )
         return jax.nn.relu(self.triplet_out(triplets.max(0)))
