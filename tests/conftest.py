@@ -5,6 +5,9 @@ instead of well, since the networks here are tiny and many: a program takes a fi
 time. That needs a processor without fused multiply-add. The gradient of a maximum finds its place
 by comparing with the maximum; where one side of that comparison is computed with fused operations
 and the other without, no place is found, and the gradient is 0 / 0.
+
+Types and shapes in annotations are checked where arrays are JAX's, and so are ranks: an operand
+never gets further axes by itself.
 """
 
 import os
@@ -14,6 +17,7 @@ import shutil
 import sys
 
 import hypothesis
+import jaxtyping
 import pytest
 
 _FAST_COMPILATION = (
@@ -24,6 +28,12 @@ _FAST_COMPILATION = (
 )
 if platform.machine() in ("x86_64", "AMD64"):
     os.environ["XLA_FLAGS"] = " ".join([os.environ.get("XLA_FLAGS", ""), *_FAST_COMPILATION])
+
+os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
+jaxtyping.install_import_hook(
+    [f"algoscope.{package}" for package in ("networks", "recording", "training", "transnar")],
+    "beartype.beartype",
+)
 
 hypothesis.settings.register_profile(
     "repeatable", deadline=None, derandomize=True, max_examples=25, database=None
