@@ -31,7 +31,23 @@ if platform.machine() in ("x86_64", "AMD64"):
 
 os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
 jaxtyping.install_import_hook(
-    [f"algoscope.{package}" for package in ("networks", "recording", "training", "transnar")],
+    [
+        f"algoscope.networks.{module}"
+        for module in (
+            "decoders",
+            "encoders",
+            "fast",
+            "kinds",
+            "layers",
+            "network",
+            "objective",
+            "plain",
+            "processors",
+            "running",
+            "weights",
+        )
+    ]
+    + ["algoscope.recording", "algoscope.training", "algoscope.transnar"],
     "beartype.beartype",
 )
 

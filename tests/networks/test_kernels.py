@@ -41,7 +41,7 @@ def test_scores_and_gradients_equal_the_plain_form(join, several, nodes, channel
     def plain(projected, offsets, scalars, rows, weight):
         data, live = jnp.split(scalars, [fixed], -1)
         scalars = jnp.concatenate([jax.lax.stop_gradient(data), live], -1)
-        each = jnp.moveaxis(projected + offsets, 1, 0)
+        each = jnp.moveaxis(projected + offsets[None], 1, 0)
         scores = [
             pairs.pair_scores(
                 join, each[2 * d], each[2 * d + 1], scalars, rows[d], weight[d, :, None]

@@ -91,7 +91,7 @@ def hint_scores(recording: Recording, batch: Batch) -> dict[str, Float[Array, " 
             continue
         truth = jnp.asarray(batch.hints[feature.name])[:, 1:]
         steps = truth.shape[1]
-        valid = jnp.asarray(batch.lengths)[:, None] > jnp.arange(1, steps + 1)
+        valid = jnp.asarray(batch.lengths)[:, None] > jnp.arange(1, steps + 1)[None]
         along_time = jax.vmap(KINDS[feature.kind].score, in_axes=1)(
             jnp.asarray(recording.hints[feature.name])[:, :steps], truth, valid
         )

@@ -34,8 +34,8 @@ def leaf_name(path: tuple) -> str:
     return ".".join(str(part) for part in parts)
 
 
-def arrays(network: Network) -> dict[str, jax.Array]:
-    """All weights by name."""
+def arrays(network: Network) -> dict[str, Any]:
+    """All weights by name; those of a skeleton are shapes."""
     leaves = jax.tree_util.tree_leaves_with_path(network)
     return {leaf_name(path): leaf for path, leaf in leaves}
 

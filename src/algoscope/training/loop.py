@@ -8,7 +8,7 @@ nothing had happened.
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import numpy as np
@@ -26,6 +26,7 @@ CHECKPOINT_SECONDS = 60.0
 """How much of its work a run may lose when it is killed, unless told otherwise."""
 
 
+@runtime_checkable
 class Objective(Protocol):
     """What a training learns, from which data, by which programs: all that differs between
     trainings."""

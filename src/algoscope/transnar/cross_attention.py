@@ -182,5 +182,5 @@ def _waves(n: int) -> Float[Array, "n waves"]:
     """The numbers 0 … n - 1 in sines and cosines."""
     half = _NUMBER_WIDTH // 2
     rates = 2 * math.pi / jnp.geomspace(_SHORTEST, _LONGEST, half)
-    angles = jnp.arange(n)[:, None] * rates
+    angles = jnp.arange(n)[:, None] * rates[None]
     return jnp.concatenate([jnp.sin(angles), jnp.cos(angles)], -1)

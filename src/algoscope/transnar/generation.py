@@ -140,7 +140,7 @@ def _extend(tower: Tower, cache: Cache, token, position, index, memories):
     rows = jnp.arange(len(token))
     rotary = rotary_of(tower.config, position)
     length = cache.keys.shape[2]
-    visible = jnp.arange(length) <= index[:, None]
+    visible = jnp.arange(length)[None] <= index[:, None]
 
     def one(x, now):
         layers, reader, memory, keys, values = now

@@ -135,7 +135,7 @@ def loss(
     """`answer` is the number of tokens of the longest answer; logits are made for no others."""
     tokens = batch.tokens.astype(jnp.int32)
     states = hidden(tower, tokens, positions, batch.graph)
-    steps, rows = jnp.arange(answer), jnp.arange(len(tokens))[:, None]
+    steps, rows = jnp.arange(answer)[None], jnp.arange(len(tokens))[:, None]
     place = batch.prompt_lengths[:, None] + steps
     counts = place < batch.lengths[:, None]
     # All places differ, those outside of the text too: gradients find theirs without atomics.
@@ -144,7 +144,7 @@ def loss(
     predicted = unembed(cast(tower), read)
     following = tokens.at[rows, place].get(mode="fill", fill_value=PAD)
     # A sum instead of a choice, whose gradient would be an array of zeros and a number in each row.
-    is_right = following[..., None] == jnp.arange(predicted.shape[-1])
+    is_right = following[..., None] == jnp.arange(predicted.shape[-1])[None, None]
     right = jnp.sum(predicted, -1, where=is_right)
     surprise = (jax.nn.logsumexp(predicted, -1) - right) * counts
     return jnp.mean(jnp.sum(surprise, 1) / jnp.sum(counts, 1))

@@ -24,6 +24,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.configuration import TowerConfig
 from algoscope.errors import ConfigError
+from algoscope.networks.layers import along_last
 from algoscope.training.compile_cache import OPTIONS
 from algoscope.transnar.config import POSITIONS, check_tower
 from algoscope.transnar.cross_attention import Graph, Reader, Widths, memory_of, read, recomputed
@@ -103,7 +104,7 @@ def positions_of(
     if not config.random_positions:
         return jnp.broadcast_to(steps, (count, tokens))
     drawn = jax.random.randint(key, (count, tokens), 0, POSITIONS - tokens + 1)
-    return jnp.sort(drawn, -1) + steps
+    return jnp.sort(drawn, -1) + steps[None]
 
 
 class Seen(NamedTuple):
@@ -255,14 +256,14 @@ def norm(x: Float[Array, "... width"], scale: Float[Array, " width"]) -> Float[A
     """x / rms(x) · scale"""
     wide = x.astype(jnp.float32)
     root = jax.lax.rsqrt(jnp.mean(wide**2, -1, keepdims=True) + _EPSILON)
-    return (wide * root).astype(x.dtype) * scale
+    return (wide * root).astype(x.dtype) * along_last(scale, x)
 
 
 def rotary_of(config: TowerConfig, positions: Int[Array, "batch token"]) -> tuple[Array, Array]:
     """Cosines and sines [batch, token, 1, half a head]."""
     half = config.width // config.heads // 2
     rates = _ROTARY_BASE ** (-jnp.arange(half) / half)
-    angles = positions[..., None, None] * rates
+    angles = positions[:, :, None, None] * rates[None, None, None]
     return jnp.cos(angles), jnp.sin(angles)
 
 

@@ -167,4 +167,6 @@ def _edge_pointers(
         pairs = receiver[None] + senders + scalars @ edges.weight + edges.bias[None]
         return pair_scores("maximum", pairs, targets, no_scalars, no_rows, decoder.score.weight)
 
-    return jax.lax.map(receiver_scores, (receivers, scalars))[..., 0] + decoder.score.bias[None, None]
+    return (
+        jax.lax.map(receiver_scores, (receivers, scalars))[..., 0] + decoder.score.bias[None, None]
+    )

@@ -141,7 +141,9 @@ class FastGATv2(eqx.Module):
             weighted = jnp.einsum("hij,ijk->ihk", attention, scalars.edges)
             rows = self.edges.weight @ processor.information
             constant = processor.by_head(self.edges.bias @ processor.information)
-            selected += jnp.einsum("ihk,khv->ihv", weighted, processor.by_head(rows)) + constant[None]
+            selected += (
+                jnp.einsum("ihk,khv->ihv", weighted, processor.by_head(rows)) + constant[None]
+            )
         selected = processor.combined(selected)
         if config.activation == "sum":
             # The bias apart, so that a GPU gives the sum as one product added to another.
