@@ -13,15 +13,17 @@ def feature(location: Location, kind: Kind, stage: Stage = Stage.HINT, **more) -
 
 
 def test_a_table_is_read_line_by_line():
-    matrix, color, pi = parse_features(
+    matrix, color, i, j, pi = parse_features(
         """
         A      input   edge  scalar  whole
         color  hint    node  categorical  3
+        i j    hint    node  mask_one
         pi     output  node  pointer
         """
     )
     assert matrix == Feature("A", Stage.INPUT, Location.EDGE, Kind.SCALAR, whole=True)
     assert color == Feature("color", Stage.HINT, Location.NODE, Kind.CATEGORICAL, classes=3)
+    assert (i, j) == tuple(Feature(n, Stage.HINT, Location.NODE, Kind.MASK_ONE) for n in "ij")
     assert pi == Feature("pi", Stage.OUTPUT, Location.NODE, Kind.POINTER)
 
 
@@ -29,6 +31,7 @@ def test_a_table_is_read_line_by_line():
     "line",
     [
         "A input edge",
+        "input edge scalar",
         "color hint node categorical",
         "color hint node categorical three",
         "A nowhere edge scalar",

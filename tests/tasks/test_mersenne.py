@@ -153,16 +153,6 @@ def test_choose_is_choice_of_values(pair, values):
     assert_in_the_same_state(pair)
 
 
-@given(PAIRS)
-def test_a_generator_goes_on_where_the_stream_was(pair):
-    mersenne.permutation(pair.stream, 100)
-    other = np.random.RandomState(0)
-    other.standard_normal()  # leaves a second value behind, which must not come next
-    mersenne.return_stream(pair.stream, other)
-    pair.numpy.permutation(100)
-    assert np.array_equal(other.standard_normal(5), pair.numpy.standard_normal(5))
-
-
 def test_a_stream_is_a_copy():
     random_state = np.random.RandomState(0)
     stream = mersenne.stream_from(random_state)

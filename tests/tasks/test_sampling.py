@@ -88,7 +88,7 @@ def test_a_size_below_the_smallest_is_refused_and_the_smallest_is_not(name):
         ({"p": 1.5}, "p: got 1.5, needed a probability between 0 and 1"),
         ({"p": -0.1}, "p: got -0.1, needed a probability between 0 and 1"),
         ({"p": float("nan")}, "p: got nan, needed a finite number"),
-        ({"p": []}, "p: got an empty list, needed at least one probability"),
+        ({"p": []}, "p: got an empty list, needed at least one value"),
         ({"p": [0.1, "x"]}, "p: got 'x', needed a number"),
         ({"p": None}, "p: got None, needed a number"),
         ({"p": np.array(0.5)}, r"p: got array\(0.5\), needed a number"),

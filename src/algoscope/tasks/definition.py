@@ -11,8 +11,8 @@ register of each kind holds is in `features`.
     draw(random, …)       a numpy Generator; input registers to fill, and options with defaults
     algorithm(record, …)  a function that records the hints of now as the next step; any registers
 
-Every task has positions (`pos`), which need no line in the table of features; they are filled in
-unless `draw` does. So is `adj`, if it is in the table, from the graph `A`.
+Every task has positions (`pos`), which need no line in the table of features. They are filled in,
+as `adj` is from the graph `A`, unless `draw` fills them.
 """
 
 import dataclasses
@@ -25,8 +25,7 @@ import numpy as np
 
 from algoscope.errors import unknown_name
 from algoscope.tasks import compilation, mersenne
-from algoscope.tasks.features import Feature, Kind, Stage
-from algoscope.tasks.graphs import adjacency, positions
+from algoscope.tasks.features import Feature, Kind, Stage, parse_features
 from algoscope.tasks.options import Option, integer, number
 from algoscope.tasks.task import Task
 
@@ -40,10 +39,9 @@ def define(
 ) -> Task:
     """A task whose problems `draw` draws and `algorithm` traces, both plain Python.
 
-    `features` is a table with one feature a line (see `features.parse_features`); problems have at
-    least `smallest` nodes.
+    `features` is a table (see `features.parse_features`); problems have at least `smallest` nodes.
     """
-    if not any(line.split()[:1] == ["pos"] for line in features.splitlines()):
+    if not any(feature.name == "pos" for feature in parse_features(features)):
         features = f"{_POSITIONS}\n{features.strip()}"
     options = {
         parameter.name: Option(parameter.default, _check_like(parameter.default))
@@ -98,21 +96,14 @@ def _over_stream(draw: Callable) -> Callable:
 
 
 def _over_trace(task: Task) -> Callable:
-    """The algorithm in the form that `Task` has it: over a trace, and filling all other inputs."""
+    """The algorithm in the form that `Task` has it: over a trace."""
     algorithm, parameters = task.algorithm, task.algorithm_parameters
     features = {feature.name: feature for feature in task.features}
-    fills_positions = "pos" not in task.draw_parameters
-    fills_adjacency = "adj" in features and "adj" not in task.draw_parameters
-    graph = ("A", "adj") if fills_adjacency else ()
-    bound = tuple(dict.fromkeys(("pos", *graph, *parameters)))
+    bound = tuple(dict.fromkeys(("pos", *parameters)))
 
     @functools.wraps(algorithm)
     def over_trace(trace, *arguments):
         registers = dict(zip(bound, arguments, strict=True))
-        if fills_positions:
-            positions(registers["pos"])
-        if fills_adjacency:
-            adjacency(registers["A"], registers["adj"])
 
         def check(stage: Stage) -> None:
             for name, register in registers.items():

@@ -7,9 +7,6 @@ import numpy as np
 
 from algoscope.tasks.features import Feature, Kind, Location
 
-_NODES = (Kind.POINTER, Kind.PERMUTATION)
-"""Kinds whose values are nodes."""
-
 
 def cell(feature: Feature, value: np.ndarray, labels: Sequence[Hashable]) -> str:
     """A value of the feature in few characters: sets of nodes, nodes by their labels, numbers."""
@@ -19,7 +16,7 @@ def cell(feature: Feature, value: np.ndarray, labels: Sequence[Hashable]) -> str
         places = np.argwhere(value == 1)
         return "{" + " ".join("-".join(str(labels[i]) for i in place) for place in places) + "}"
     rows = value if np.ndim(value) == 2 else [np.atleast_1d(value)]
-    if feature.kind in (*_NODES, Kind.MASK_ONE):
+    if feature.is_pointer or feature.kind is Kind.MASK_ONE:
         return "; ".join(" ".join(str(labels[int(node)]) for node in row) for row in rows)
     return "; ".join(" ".join(f"{number:.3g}" for number in row) for row in rows)
 
@@ -44,6 +41,6 @@ def named(feature: Feature, value: np.ndarray, labels: Sequence[Hashable]) -> An
     values = value.ravel().tolist()
     if feature.kind is Kind.MASK:
         return {place for place, inside in zip(places, values, strict=True) if inside == 1}
-    if feature.kind in _NODES:
+    if feature.is_pointer:
         values = [labels[int(node)] for node in values]
     return dict(zip(places, values, strict=True))

@@ -53,10 +53,11 @@ def to_pyg(batch: Batch) -> list[dict[str, Any]]:
     """
     features = batch.features
     inputs = batch.at(Stage.INPUT)
+    all_pairs = np.ones((batch.nodes, batch.nodes))
     dictionaries = []
     for sample in range(len(batch)):
         values = _sample(batch, sample, padded=True)
-        edges = np.argwhere(values["adj"] != 0 if _lives_on_edges(batch) else _all_pairs(batch)).T
+        edges = np.argwhere(values["adj"] != 0 if _lives_on_edges(batch) else all_pairs).T
         arrays = {f.name: _places_first(f, values[f.name], edges) for f in features}
         dictionaries.append(
             {
@@ -108,10 +109,6 @@ def _attach(graph: "networkx.Graph", feature: Feature, value: np.ndarray, on_edg
             attributes[feature.name] = (value[:, i, j] if over_time else value[i, j]).tolist()
     else:
         graph.graph[feature.name] = value.tolist()
-
-
-def _all_pairs(batch: Batch) -> np.ndarray:
-    return np.ones((batch.nodes, batch.nodes), bool)
 
 
 def _lives_on_edges(batch: Batch) -> bool:

@@ -29,7 +29,7 @@ import numpy as np
 from algoscope.errors import unknown_name
 from algoscope.tasks import mersenne
 from algoscope.tasks.compilation import cached, compiled, in_python
-from algoscope.tasks.options import Check, Condition, Option, integer, positive, probability
+from algoscope.tasks.options import Check, Condition, Option, integer, one_of, positive, probability
 
 CLRS_FAMILY = "erdos_renyi"
 
@@ -229,18 +229,6 @@ def _none_or(check: Check) -> Check:
     return lambda name, value, size: 0 if value is None else check(name, value, size)
 
 
-def _one_of(check: Check) -> Check:
-    """One value or several to choose from."""
-
-    def checked(name, value, size):
-        values = value if isinstance(value, (list, tuple, np.ndarray)) else (value,)
-        if len(values) == 0:
-            raise ValueError(f"{name}: got an empty list, needed at least one value")
-        return np.array([check(name, v, size) for v in values])
-
-    return checked
-
-
 def _span(check: Check) -> Check:
     """One value, or the lowest and the highest."""
 
@@ -269,13 +257,13 @@ FAMILIES = {
         Family(
             "barabasi_albert",
             draw_barabasi_albert,
-            {"attachments": Option((2, 3, 4), _one_of(integer(1)))},
+            {"attachments": Option((2, 3, 4), one_of(integer(1)))},
         ),
         Family(
             "watts_strogatz",
             draw_watts_strogatz,
             {
-                "neighbours": Option((4, 6, 8), _one_of(_even)),
+                "neighbours": Option((4, 6, 8), one_of(_even)),
                 "rewiring": Option((0.05, 0.2), _span(probability)),
             },
         ),
@@ -291,7 +279,6 @@ FAMILIES = {
 
 def _family(name, value, size):
     """The family of that name, None for the graphs of CLRS-30."""
-    del size
     if value == CLRS_FAMILY:
         return None
     if value not in FAMILIES:

@@ -116,28 +116,32 @@ class Feature:
 
 
 def parse_features(table: str) -> tuple[Feature, ...]:
-    """Reads a table with one feature per line: name, stage, location, kind, and where they apply
-    the number of classes or the word `whole`.
+    """Reads a table whose lines are the names of one or several features, then their stage,
+    location and kind, and where they apply the number of classes or the word `whole`.
 
-    >>> parse_features("A input edge scalar whole")[0].kind
-    <Kind.SCALAR: 'scalar'>
+    >>> [feature.name for feature in parse_features("i j hint node mask_one")]
+    ['i', 'j']
     """
-    return tuple(_parse_feature(line) for line in table.splitlines() if line.strip())
+    lines = (line for line in table.splitlines() if line.strip())
+    return tuple(feature for line in lines for feature in _parse_line(line))
 
 
-def _parse_feature(line: str) -> Feature:
-    match line.split():
-        case [name, stage, location, kind, *rest] if (
-            stage in list(Stage) and location in list(Location) and kind in list(Kind)
+def _parse_line(line: str) -> list[Feature]:
+    words = line.split()
+    count = next((place for place, word in enumerate(words) if word in list(Stage)), 0)
+    names = words[:count]
+    match words[count:]:
+        case [stage, location, kind, *rest] if (
+            names and location in list(Location) and kind in list(Kind)
         ):
-            feature = Feature(name, Stage(stage), Location(location), Kind(kind))
+            form = Stage(stage), Location(location), Kind(kind)
             match rest:
                 case [classes] if kind == Kind.CATEGORICAL and classes.isdecimal():
-                    return dataclasses.replace(feature, classes=int(classes))
+                    return [Feature(name, *form, classes=int(classes)) for name in names]
                 case [] | ["whole"] if kind != Kind.CATEGORICAL:
-                    return dataclasses.replace(feature, whole=bool(rest))
+                    return [Feature(name, *form, whole=bool(rest)) for name in names]
     raise ValueError(
-        f"feature line {line!r}: needed a name, a stage ({', '.join(Stage)}), a location "
+        f"feature line {line!r}: needed names, a stage ({', '.join(Stage)}), a location "
         f"({', '.join(Location)}) and a kind ({', '.join(Kind)}), with the number of classes after "
         "`categorical`, and `whole` after a kind whose numbers are integers"
     )

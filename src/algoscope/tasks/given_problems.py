@@ -61,9 +61,7 @@ def complaints(
     for need in task.needs:
         if need in spared:
             continue
-        complaint = need(*(available[name] for name in inspect.signature(need).parameters))
-        if complaint is not None:
-            yield complaint
+        yield from need(*(available[name] for name in inspect.signature(need).parameters))
 
 
 def _problem(task: Task) -> list[Feature]:
@@ -126,13 +124,14 @@ def _holds_two(problem: Any) -> bool:
 
 def _read(task: Task, inputs: dict[str, Any]) -> _Problem:
     if "A" in task.problem:
-        weighted = needs.unweighted not in task.needs and _kinds(task)["A"] is Kind.SCALAR
+        [A] = (feature for feature in task.features if feature.name == "A")
+        weighted = needs.unweighted not in task.needs and A.kind is Kind.SCALAR
         graph = given_graphs.read_graph(inputs, weighted)
         return _Problem({"A": graph.A} | _read_others(task, inputs, graph.labels), graph.labels)
     if _is_pair_of_strings(task):
         first, second, _ = _input_names(task)
-        classes = {f.name: f.classes for f in task.features}["key"]
-        strings = given_sequences.read_strings((first, second), inputs, classes)
+        [key] = (feature for feature in task.features if feature.name == "key")
+        strings = given_sequences.read_strings((first, second), inputs, key.classes)
         return _Problem(strings._asdict(), range(len(strings.key)))
     if _is_geometry(task):
         registers = given_sequences.read_points(inputs)
@@ -141,10 +140,6 @@ def _read(task: Task, inputs: dict[str, Any]) -> _Problem:
     else:
         registers = _read_others(task, inputs, range(_length(task, inputs)))
     return _Problem(registers, range(max(len(values) for values in registers.values())))
-
-
-def _kinds(task: Task) -> dict[str, Kind]:
-    return {feature.name: feature.kind for feature in task.features}
 
 
 def _length(task: Task, inputs: Mapping[str, Any]) -> int:

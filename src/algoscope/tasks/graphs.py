@@ -6,28 +6,15 @@ Where `p` is empty, A holds the edges already (those of another family) and none
 import numpy as np
 
 from algoscope.tasks import mersenne
-from algoscope.tasks.compilation import compiled
-from algoscope.tasks.families import (
-    CLRS_FAMILY,
-    FAMILY_OPTIONS,
-    community_bounds,
-    reciprocity,
-)
-from algoscope.tasks.options import (
-    RANGE,
-    Condition,
-    Option,
-    integer,
-    number,
-    probabilities,
-    probability,
-)
+from algoscope.tasks.compilation import cached, compiled
+from algoscope.tasks.families import CLRS_FAMILY, FAMILY_OPTIONS, community_bounds, reciprocity
+from algoscope.tasks.options import RANGE, Condition, Option, integer, number, one_of, probability
 
 
 def edge_probability(default: float) -> dict[str, Option]:
     """The edges' probability in the graphs of CLRS-30, or another family."""
     return {
-        "p": Option(default, probabilities, Condition("family", (CLRS_FAMILY,))),
+        "p": Option(default, one_of(probability), Condition("family", (CLRS_FAMILY,))),
         **FAMILY_OPTIONS,
     }
 
@@ -166,14 +153,14 @@ def draw_communities(stream, k, p, eps, A):
     rename_nodes(stream, A)
 
 
-@compiled
+@cached
 def positions(pos):
     """Uniform positions i / n: each node's name."""
     for i in range(pos.shape[0]):
         pos[i] = i / pos.shape[0]
 
 
-@compiled
+@cached
 def adjacency(A, adj):
     """adj_ij = 1 where there is an edge, and on the diagonal."""
     for i in range(A.shape[0]):

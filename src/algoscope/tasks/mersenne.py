@@ -34,11 +34,6 @@ def stream_from(random_state: np.random.RandomState) -> np.ndarray:
     return stream
 
 
-def return_stream(stream: np.ndarray, random_state: np.random.RandomState) -> None:
-    """Sets the generator to where the stream is now."""
-    random_state.set_state(("MT19937", stream[:_WORDS], int(stream[_POSITION]), 0, 0.0))
-
-
 @compiled
 def _twist(high, low, shifted):
     mixed = (high & _UPPER) | (low & _LOWER)

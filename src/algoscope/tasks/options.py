@@ -51,17 +51,12 @@ def resolve(task: str, options: Mapping[str, Option], values: Mapping[str, Any],
     return resolved
 
 
-def _number(name, value):
+def number(name, value, size):
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise ValueError(f"{name}: got {value!r}, needed a number")
     if not np.isfinite(value):
         raise ValueError(f"{name}: got {value!r}, needed a finite number")
     return float(value)
-
-
-def number(name, value, size):
-    del size
-    return _number(name, value)
 
 
 def positive(name, value, size):
@@ -71,26 +66,28 @@ def positive(name, value, size):
 
 
 def probability(name, value, size):
-    del size
-    if not 0 <= _number(name, value) <= 1:
+    if not 0 <= number(name, value, size) <= 1:
         raise ValueError(f"{name}: got {value!r}, needed a probability between 0 and 1")
     return float(value)
 
 
-def probabilities(name, value, size):
-    """One probability or several to choose from: float64 [choices]."""
-    several = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim)
-    values = value if several else (value,)
-    if len(values) == 0:
-        raise ValueError(f"{name}: got an empty list, needed at least one probability")
-    return np.array([probability(name, v, size) for v in values])
+def one_of(check: Check) -> Check:
+    """A check for one value or several to choose from: an array [choices]."""
+
+    def checked(name, value, size):
+        several = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim)
+        values = value if several else (value,)
+        if len(values) == 0:
+            raise ValueError(f"{name}: got an empty list, needed at least one value")
+        return np.array([check(name, v, size) for v in values])
+
+    return checked
 
 
 def integer(low: int, high: int | None = None) -> Check:
     """A check for an integer from low to high (unbounded if None)."""
 
     def check(name, value, size):
-        del size
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
             raise ValueError(f"{name}: got {value!r}, needed an integer")
         if value < low or (high is not None and value > high):

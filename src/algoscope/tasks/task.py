@@ -3,8 +3,11 @@
 The sampler and the algorithm are functions over registers, bound by the names of their parameters:
 
     draw(stream, …)      the random stream, then input registers to fill and options of the task
-    algorithm(trace, …)  the trace, then any registers; input registers that `draw` does not fill
-                         (positions, adjacency) are the algorithm's to fill, hints and outputs too
+    algorithm(trace, …)  the trace, then any registers: hints and outputs to fill, and inputs that
+                         `draw` does not fill
+
+Positions `pos` are even, and `adj` says where the graph `A` has edges, unless `draw` fills them. An
+output NAME that the algorithm has no parameter for is what its hint NAME_h is in the end.
 
 A register that `draw` fills is part of the *problem*: what a user has to give to have a problem of
 their own traced. A parameter that ends in an underscore stands for the feature without it, where
@@ -26,7 +29,7 @@ from algoscope.tasks.options import Option
 class Task:
     name: str
     table: str
-    """The features, one a line: see `parse_features`."""
+    """The features: see `parse_features`."""
     draw: Callable
     algorithm: Callable
     options: Mapping[str, Option] = dataclasses.field(default_factory=dict)

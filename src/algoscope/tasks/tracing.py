@@ -14,6 +14,7 @@ from algoscope.tasks.batch import Batch
 from algoscope.tasks.compilation import specialise
 from algoscope.tasks.families import draw_structure
 from algoscope.tasks.features import Stage
+from algoscope.tasks.graphs import adjacency, positions
 from algoscope.tasks.memory import Memory
 from algoscope.tasks.registers import Registers
 from algoscope.tasks.task import Task
@@ -21,6 +22,8 @@ from algoscope.tasks.task import Task
 _CHUNK = 32
 """How many samples are drawn at a time to be dropped."""
 _NOTHING_TO_DRAW = np.zeros(0, np.uint32)
+_NO_BYTES = np.zeros(0, np.int8)
+_NO_POSITIONS, _NO_GRAPH = np.zeros(0), (np.zeros((0, 0)), np.zeros((0, 0), np.int8))
 
 
 class _Rows(NamedTuple):
@@ -57,6 +60,15 @@ class Tracer:
             available["p"] = np.empty(0)
         self._draws = tuple(available[name] for name in task.draw_parameters)
         self._runs = tuple(registers[name] for name in task.algorithm_parameters)
+        pos = _NO_POSITIONS if "pos" in task.draw_parameters else registers["pos"]
+        has_graph = registers.keys() >= {"A", "adj"} and "adj" not in task.draw_parameters
+        graph = (registers["A"], registers["adj"]) if has_graph else _NO_GRAPH
+        self._layout = (pos, *graph)
+        left = (f.name for f in task.at(Stage.OUTPUT) if f.name not in task.algorithm_parameters)
+        results = (
+            (_bytes(registers[name]), _bytes(self._hints.views[f"{name}_h"])) for name in left
+        )
+        self._results = (*results, (_NO_BYTES, _NO_BYTES))
         self._loop = _loop_of(task)
         self._memory = Memory()
         self._steps = self._memory.empty((0, len(self._hints.words)), np.int64)
@@ -104,9 +116,10 @@ class Tracer:
         while done < target:
             recorded = rows.starts[done : done + 1].copy()
             done = self._loop(
-                done, stream, self._draws, drawing, self._inputs.scalars, self._scale, self._runs,
-                (self._hints.words, self._steps, recorded), self._inputs.words, self._outputs.words,
-                rows.problems[:target], rows.answers, rows.starts,
+                done, stream, self._draws, drawing, self._inputs.scalars, self._scale, self._layout,
+                self._runs, self._results, (self._hints.words, self._steps, recorded),
+                self._inputs.words, self._outputs.words, rows.problems[:target], rows.answers,
+                rows.starts,
             )  # fmt: skip
             if done < target:
                 outlook = int(recorded[0]) * len(rows.problems) // (done + 1)
@@ -132,6 +145,11 @@ class Tracer:
         )
 
 
+def _bytes(register: np.ndarray) -> np.ndarray:
+    """A view of one type whatever the register's is, for loops over several."""
+    return register.reshape(-1).view(np.int8)
+
+
 def draw(stream, *arguments):
     """Stands for the task's sampler in `_batch_loop`, where `specialise` puts the real one."""
     raise TypeError(stream, arguments)
@@ -143,16 +161,18 @@ def algorithm(trace, *registers):
 
 
 def _batch_loop(
-    done, stream, draws, drawing, scalars, scale, runs, trace,
+    done, stream, draws, drawing, scalars, scale, layout, runs, results, trace,
     problem, answer, problems, answers, starts,
 ):  # fmt: skip
     """Draws and runs the samples from number `done` on; returns how many are done in all.
 
     `problems` holds what is known of each before it is drawn: nothing, the edges of a graph, or,
-    where there is no `drawing`, all of it. Fewer are done than asked for if the trace had no room
-    for a sample's steps; the stream is then where it was before that sample.
+    where there is no `drawing`, all of it. Positions and adjacency follow from it (`layout`). Fewer
+    are done than asked for if the trace had no room for a sample's steps; the stream is then where
+    it was before that sample.
     """
     state, rows, recorded = trace
+    pos, A, adj = layout
     before = np.empty_like(stream)
     for sample in range(done, len(problems)):
         before[:] = stream
@@ -164,7 +184,11 @@ def _batch_loop(
             if scale > 0:
                 for i in range(len(scalars)):
                     scalars[i] = np.trunc(scalars[i] * scale) / scale
+        positions(pos)
+        adjacency(A, adj)
         algorithm(trace, *runs)
+        for output, hint in results:
+            output[:] = hint
         if recorded[0] > len(rows):
             stream[:] = before
             return sample

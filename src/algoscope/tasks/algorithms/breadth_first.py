@@ -4,21 +4,13 @@ import dataclasses
 
 from algoscope.tasks import needs
 from algoscope.tasks.compilation import compiled, record
-from algoscope.tasks.graphs import (
-    adjacency,
-    draw_graph_and_source,
-    edge_probability,
-    positions,
-    start_at_self,
-)
+from algoscope.tasks.graphs import draw_graph_and_source, edge_probability, start_at_self
 from algoscope.tasks.task import Task
 
 
 @compiled
-def breadth_first_search(trace, pos, s, A, adj, reach_h, pi_h, pi):
+def breadth_first_search(trace, s, A, reach_h, pi_h):
     """Breadth-first search, a level a step (Moore, 1959)."""
-    positions(pos)
-    adjacency(A, adj)
     n = A.shape[0]
     source = s[0]
     start_at_self(pi_h)
@@ -35,14 +27,11 @@ def breadth_first_search(trace, pos, s, A, adj, reach_h, pi_h, pi):
                         reach_h[j] = 1
         if (reach_h == reached).all():
             break
-    pi[:] = pi_h
 
 
 @compiled
-def reach_one_by_one(trace, pos, s, A, adj, reach_h, pi_h, pi):
+def reach_one_by_one(trace, s, A, reach_h, pi_h):
     """Breadth-first search, a newly reached node a step: the same tree in a longer trace."""
-    positions(pos)
-    adjacency(A, adj)
     n = A.shape[0]
     start_at_self(pi_h)
     reach_h[s[0]] = 1
@@ -59,7 +48,6 @@ def reach_one_by_one(trace, pos, s, A, adj, reach_h, pi_h, pi):
                         pi_h[j] = i
                         growing = True
                         record(trace)
-    pi[:] = pi_h
 
 
 bfs = Task(
@@ -67,7 +55,7 @@ bfs = Task(
     """
     pos      input   node  scalar
     s        input   node  mask_one
-    A        input   edge  scalar  whole
+    A        input   edge  scalar    whole
     adj      input   edge  mask
     pi       output  node  pointer
     reach_h  hint    node  mask

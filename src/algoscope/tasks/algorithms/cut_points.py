@@ -16,13 +16,7 @@ from algoscope.tasks.algorithms.depth_first import (
     walk,
 )
 from algoscope.tasks.compilation import compiled, record
-from algoscope.tasks.graphs import (
-    adjacency,
-    draw_graph,
-    edge_probability,
-    positions,
-    start_at_self,
-)
+from algoscope.tasks.graphs import draw_graph, edge_probability, start_at_self
 from algoscope.tasks.task import Task
 
 
@@ -50,12 +44,9 @@ def walk_with_low(A, pi, d, f, low, color, s_prev, s, u, v, s_last, time):
 
 @compiled
 def find_articulation_points(
-    trace, pos, A, adj, is_cut_h, pi_h, color, d, f, low, child_cnt, s_prev, s, u, v, s_last, time,
-    is_cut,
-):  # fmt: skip
+    trace, A, is_cut_h, pi_h, color, d, f, low, child_cnt, s_prev, s, u, v, s_last, time
+):
     """Articulation points by depth-first search (Hopcroft and Tarjan, 1973)."""
-    positions(pos)
-    adjacency(A, adj)
     for event in walk_with_low(A, pi_h, d, f, low, color, s_prev, s, u, v, s_last, time):
         node = u[0]
         if event == TREE_EDGE:
@@ -66,17 +57,11 @@ def find_articulation_points(
             else:
                 is_cut_h[node] = ((pi_h == node) & (low >= d[node])).any()
         record(trace)
-    is_cut[:] = is_cut_h
 
 
 @compiled
-def find_bridges(
-    trace, pos, A, adj, is_bridge_h, pi_h, color, d, f, low, s_prev, s, u, v, s_last, time,
-    is_bridge,
-):  # fmt: skip
+def find_bridges(trace, A, adj, is_bridge_h, pi_h, color, d, f, low, s_prev, s, u, v, s_last, time):
     """Bridges by depth-first search (Tarjan, 1974); pairs without an edge are masked."""
-    positions(pos)
-    adjacency(A, adj)
     is_bridge_h[:] = adj - 1
     for event in walk_with_low(A, pi_h, d, f, low, color, s_prev, s, u, v, s_last, time):
         if event == FINISH:
@@ -85,29 +70,22 @@ def find_bridges(
                 if pi_h[child] == node and low[child] > d[node]:
                     is_bridge_h[node, child] = is_bridge_h[child, node] = 1
         record(trace)
-    is_bridge[:] = is_bridge_h
 
 
 articulation_points = Task(
     "articulation_points",
     """
-    pos        input   node   scalar
-    A          input   edge   scalar  whole
-    adj        input   edge   mask
-    is_cut     output  node   mask
-    is_cut_h   hint    node   mask
-    pi_h       hint    node   pointer
-    color      hint    node   categorical 3
-    d          hint    node   scalar
-    f          hint    node   scalar
-    low        hint    node   scalar
-    child_cnt  hint    node   scalar
-    s_prev     hint    node   pointer
-    s          hint    node   mask_one
-    u          hint    node   mask_one
-    v          hint    node   mask_one
-    s_last     hint    node   mask_one
-    time       hint    graph  scalar
+    pos                input   node   scalar
+    A                  input   edge   scalar       whole
+    adj                input   edge   mask
+    is_cut             output  node   mask
+    is_cut_h           hint    node   mask
+    pi_h               hint    node   pointer
+    color              hint    node   categorical  3
+    d f low child_cnt  hint    node   scalar
+    s_prev             hint    node   pointer
+    s u v s_last       hint    node   mask_one
+    time               hint    graph  scalar
     """,
     draw_graph,
     find_articulation_points,
@@ -119,22 +97,17 @@ articulation_points = Task(
 bridges = Task(
     "bridges",
     """
-    pos          input   node   scalar
-    A            input   edge   scalar  whole
-    adj          input   edge   mask
-    is_bridge    output  edge   mask
-    is_bridge_h  hint    edge   mask
-    pi_h         hint    node   pointer
-    color        hint    node   categorical 3
-    d            hint    node   scalar
-    f            hint    node   scalar
-    low          hint    node   scalar
-    s_prev       hint    node   pointer
-    s            hint    node   mask_one
-    u            hint    node   mask_one
-    v            hint    node   mask_one
-    s_last       hint    node   mask_one
-    time         hint    graph  scalar
+    pos           input   node   scalar
+    A             input   edge   scalar       whole
+    adj           input   edge   mask
+    is_bridge     output  edge   mask
+    is_bridge_h   hint    edge   mask
+    pi_h          hint    node   pointer
+    color         hint    node   categorical  3
+    d f low       hint    node   scalar
+    s_prev        hint    node   pointer
+    s u v s_last  hint    node   mask_one
+    time          hint    graph  scalar
     """,
     draw_graph,
     find_bridges,

@@ -19,7 +19,6 @@ from algoscope.tasks.graphs import (
     draw_directed_graph,
     draw_weighted_acyclic_graph_and_source,
     edge_probability,
-    positions,
     start_at_self,
 )
 from algoscope.tasks.task import Task
@@ -87,27 +86,24 @@ def stamp(event, u, d, f, time):
 
 
 @compiled
-def depth_first_search(trace, pos, A, adj, pi_h, color, d, f, s_prev, s, u, v, s_last, time, pi):
+def depth_first_search(trace, A, pi_h, color, d, f, s_prev, s, u, v, s_last, time):
     """Depth-first search, with the times of discovery and finishing (Tarjan, 1972)."""
-    positions(pos)
-    adjacency(A, adj)
     start_at_self(pi_h)
     for event in walk(A, np.arange(A.shape[0]), color, s_prev, s, u, v, s_last):
         stamp(event, u, d, f, time)
         if event == TREE_EDGE:
             pi_h[v[0]] = u[0]
         record(trace)
-    pi[:] = pi_h
 
 
 @compiled
-def depth_first_search_in_brief(trace, pos, A, adj, pi_h, color, pi):
+def depth_first_search_in_brief(trace, A, pi_h, color):
     """Depth-first search step by step as ever, with its stack, edges and times left out."""
     n = A.shape[0]
     d, f, time = np.zeros(n), np.zeros(n), np.zeros(1)
     s_prev, ends = np.zeros(n, np.int32), np.zeros((4, 1), np.int32)
     depth_first_search(
-        trace, pos, A, adj, pi_h, color, d, f, s_prev, ends[0], ends[1], ends[2], ends[3], time, pi
+        trace, A, pi_h, color, d, f, s_prev, ends[0], ends[1], ends[2], ends[3], time
     )
 
 
@@ -125,26 +121,17 @@ def list_topologically(trace, A, sources, topo_h, topo_head_h, color, s_prev, s,
 
 
 @compiled
-def topological_ordering(
-    trace, pos, A, adj, topo_h, topo_head_h, color, s_prev, s, u, v, s_last, topo, topo_head
-):  # fmt: skip
+def topological_ordering(trace, A, topo_h, topo_head_h, color, s_prev, s, u, v, s_last):
     """Topological sort by depth-first search (Tarjan, 1976)."""
-    positions(pos)
-    adjacency(A, adj)
     sources = np.arange(A.shape[0])
     list_topologically(trace, A, sources, topo_h, topo_head_h, color, s_prev, s, u, v, s_last)
-    topo[:] = topo_h
-    topo_head[:] = topo_head_h
 
 
 @compiled
 def shortest_paths_in_order(
-    trace, pos, s, A, adj, pi_h, d, mark, topo_h, topo_head_h, color, s_prev, u, v, s_last, phase,
-    pi,
-):  # fmt: skip
+    trace, s, A, pi_h, d, mark, topo_h, topo_head_h, color, s_prev, u, v, s_last, phase
+):
     """Shortest paths in a directed acyclic graph, relaxed in topological order (Lawler, 1976)."""
-    positions(pos)
-    adjacency(A, adj)
     start_at_self(pi_h)
     walk_source = s.copy()  # The walk writes its source; s itself is an input.
     list_topologically(trace, A, s, topo_h, topo_head_h, color, s_prev, walk_source, u, v, s_last)
@@ -160,20 +147,15 @@ def shortest_paths_in_order(
                 mark[j] = 1
         i = topo_head_h[0] = topo_h[i]
         record(trace)
-    pi[:] = pi_h
 
 
 @compiled
-def kosaraju(
-    trace, pos, A, adj, scc_id_h, A_t, color, d, f, s_prev, s, u, v, s_last, time, phase, scc_id
-):  # fmt: skip
+def kosaraju(trace, A, scc_id_h, A_t, color, d, f, s_prev, s, u, v, s_last, time, phase):
     """Kosaraju's strongly connected components (Sharir, 1981).
 
     The second walk follows the edges backwards, from the node that the first one finished last, and
     so on: the white nodes that it reaches from a source are the source's component.
     """
-    positions(pos)
-    adjacency(A, adj)
     adjacency(A.T, A_t)
     start_at_self(scc_id_h)
     for event in walk(A, np.arange(A.shape[0]), color, s_prev, s, u, v, s_last):
@@ -187,26 +169,21 @@ def kosaraju(
         if recolors(event, s, u):
             stamp(event, u, d, f, time)
             record(trace)
-    scc_id[:] = scc_id_h
 
 
 dfs = Task(
     "dfs",
     """
-    pos     input   node   scalar
-    A       input   edge   scalar  whole
-    adj     input   edge   mask
-    pi      output  node   pointer
-    pi_h    hint    node   pointer
-    color   hint    node   categorical 3
-    d       hint    node   scalar
-    f       hint    node   scalar
-    s_prev  hint    node   pointer
-    s       hint    node   mask_one
-    u       hint    node   mask_one
-    v       hint    node   mask_one
-    s_last  hint    node   mask_one
-    time    hint    graph  scalar
+    pos           input   node   scalar
+    A             input   edge   scalar       whole
+    adj           input   edge   mask
+    pi            output  node   pointer
+    pi_h          hint    node   pointer
+    color         hint    node   categorical  3
+    d f           hint    node   scalar
+    s_prev        hint    node   pointer
+    s u v s_last  hint    node   mask_one
+    time          hint    graph  scalar
     """,
     draw_directed_graph,
     depth_first_search,
@@ -218,11 +195,11 @@ dfs_simplified = Task(
     "dfs_simplified",
     """
     pos    input   node  scalar
-    A      input   edge  scalar  whole
+    A      input   edge  scalar       whole
     adj    input   edge  mask
     pi     output  node  pointer
     pi_h   hint    node  pointer
-    color  hint    node  categorical 3
+    color  hint    node  categorical  3
     """,
     draw_directed_graph,
     depth_first_search_in_brief,
@@ -234,19 +211,16 @@ dfs_simplified = Task(
 topological_sort = Task(
     "topological_sort",
     """
-    pos          input   node  scalar
-    A            input   edge  scalar  whole
-    adj          input   edge  mask
-    topo         output  node  pointer
-    topo_head    output  node  mask_one
-    topo_h       hint    node  pointer
-    topo_head_h  hint    node  mask_one
-    color        hint    node  categorical 3
-    s_prev       hint    node  pointer
-    s            hint    node  mask_one
-    u            hint    node  mask_one
-    v            hint    node  mask_one
-    s_last       hint    node  mask_one
+    pos           input   node  scalar
+    A             input   edge  scalar       whole
+    adj           input   edge  mask
+    topo          output  node  pointer
+    topo_head     output  node  mask_one
+    topo_h        hint    node  pointer
+    topo_head_h   hint    node  mask_one
+    color         hint    node  categorical  3
+    s_prev        hint    node  pointer
+    s u v s_last  hint    node  mask_one
     """,
     draw_acyclic_graph,
     topological_ordering,
@@ -267,11 +241,9 @@ dag_shortest_paths = Task(
     mark         hint    node   mask
     topo_h       hint    node   pointer
     topo_head_h  hint    node   mask_one
-    color        hint    node   categorical 3
+    color        hint    node   categorical  3
     s_prev       hint    node   pointer
-    u            hint    node   mask_one
-    v            hint    node   mask_one
-    s_last       hint    node   mask_one
+    u v s_last   hint    node   mask_one
     phase        hint    graph  mask
     """,
     draw_weighted_acyclic_graph_and_source,
@@ -283,22 +255,18 @@ dag_shortest_paths = Task(
 strongly_connected_components = Task(
     "strongly_connected_components",
     """
-    pos       input   node   scalar
-    A         input   edge   scalar
-    adj       input   edge   mask
-    scc_id    output  node   pointer
-    scc_id_h  hint    node   pointer
-    A_t       hint    edge   mask
-    color     hint    node   categorical 3
-    d         hint    node   scalar
-    f         hint    node   scalar
-    s_prev    hint    node   pointer
-    s         hint    node   mask_one
-    u         hint    node   mask_one
-    v         hint    node   mask_one
-    s_last    hint    node   mask_one
-    time      hint    graph  scalar
-    phase     hint    graph  mask
+    pos           input   node   scalar
+    A             input   edge   scalar
+    adj           input   edge   mask
+    scc_id        output  node   pointer
+    scc_id_h      hint    node   pointer
+    A_t           hint    edge   mask
+    color         hint    node   categorical  3
+    d f           hint    node   scalar
+    s_prev        hint    node   pointer
+    s u v s_last  hint    node   mask_one
+    time          hint    graph  scalar
+    phase         hint    graph  mask
     """,
     draw_communities,
     kosaraju,

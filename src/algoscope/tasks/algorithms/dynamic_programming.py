@@ -4,7 +4,6 @@ import numpy as np
 
 from algoscope.tasks import mersenne, needs
 from algoscope.tasks.compilation import compiled, record
-from algoscope.tasks.graphs import positions
 from algoscope.tasks.options import RANGE, Option, integer
 from algoscope.tasks.sequences import (
     chain,
@@ -24,9 +23,8 @@ def draw_dimensions(stream, low, high, p):
 
 
 @compiled
-def order_matrix_chain(trace, pos, p, pred_h, m, s_h, msk, s):
+def order_matrix_chain(trace, p, pred_h, m, s_h, msk):
     """Cheapest order in which to multiply matrices, all spans a step (Godbole, 1973)."""
-    positions(pos)
     chain(pred_h)
     n = p.shape[0]
     for i in range(1, n):
@@ -46,7 +44,6 @@ def order_matrix_chain(trace, pos, p, pred_h, m, s_h, msk, s):
                             msk[i, j] = 1
         if (m == before).all():
             break
-    s[:] = s_h
 
 
 _DIAGONAL, _UP, _LEFT, _BLANK = 0, 1, 2, ~3
@@ -59,7 +56,7 @@ def draw_two_strings(stream, chars, length_2, string, key):
 
 
 @compiled
-def find_common_subsequence(trace, string, pos, key, pred_h, b_h, c, b):
+def find_common_subsequence(trace, string, pos, key, pred_h, b_h, c):
     """Longest common subsequence of two strings, all cells a step (Wagner and Fischer, 1974).
 
     The table's rows are the first string's nodes and its columns the second's.
@@ -96,7 +93,6 @@ def find_common_subsequence(trace, string, pos, key, pred_h, b_h, c, b):
                     arrow[i, j] = _LEFT
         if (length == before).all():
             break
-    b[:] = b_h
 
 
 @compiled
@@ -111,9 +107,8 @@ def draw_search_probabilities(stream, p, q):
 
 
 @compiled
-def build_search_tree(trace, pos, p, q, pred_h, root_h, e, w, msk, root):
+def build_search_tree(trace, p, q, pred_h, root_h, e, w, msk):
     """Optimal binary search tree, the spans of one length a step (Aho et al., 1974)."""
-    positions(pos)
     chain(pred_h)
     n = q.shape[0]
     for i in range(n):
@@ -133,7 +128,6 @@ def build_search_tree(trace, pos, p, q, pred_h, root_h, e, w, msk, root):
                     root_h[i, j] = r
             msk[i, j] = 1
         record(trace)
-    root[:] = root_h
 
 
 def _second_length(name, value, size):
@@ -143,8 +137,7 @@ def _second_length(name, value, size):
 matrix_chain_order = Task(
     "matrix_chain_order",
     """
-    pos     input   node  scalar
-    p       input   node  scalar
+    pos p   input   node  scalar
     s       output  edge  pointer
     pred_h  hint    node  pointer
     m       hint    edge  scalar
@@ -180,15 +173,12 @@ lcs_length = Task(
 optimal_bst = Task(
     "optimal_bst",
     """
-    pos     input   node  scalar
-    p       input   node  scalar
-    q       input   node  scalar
-    root    output  edge  pointer
-    pred_h  hint    node  pointer
-    root_h  hint    edge  pointer
-    e       hint    edge  scalar
-    w       hint    edge  scalar
-    msk     hint    edge  mask
+    pos p q  input   node  scalar
+    root     output  edge  pointer
+    pred_h   hint    node  pointer
+    root_h   hint    edge  pointer
+    e w      hint    edge  scalar
+    msk      hint    edge  mask
     """,
     draw_search_probabilities,
     build_search_tree,

@@ -6,7 +6,7 @@ import numpy as np
 
 from algoscope.tasks import mersenne, needs
 from algoscope.tasks.compilation import cached, compiled, order, record
-from algoscope.tasks.graphs import positions, start_at_self
+from algoscope.tasks.graphs import start_at_self
 from algoscope.tasks.options import RANGE, Option, integer, number, positive
 from algoscope.tasks.sequences import chain
 from algoscope.tasks.task import Task
@@ -29,9 +29,8 @@ def _opposite(a, b):
 
 
 @compiled
-def cross_segments(trace, pos, x, y, i, j, k, dir_, on_seg, intersect):
+def cross_segments(trace, x, y, i, j, k, dir_, on_seg, intersect):
     """Segment intersection, an endpoint a step: does segment 0-1 meet segment 2-3?"""
-    positions(pos)
     record(trace)
     for node in range(4):
         start = 2 if node < 2 else 0
@@ -62,11 +61,8 @@ def _turns_right(x, y, i, j, k):
 
 
 @cached
-def scan_by_angle(
-    trace, pos, x, y, best, atans, in_hull_h, stack_prev, last_stack, i, phase, in_hull
-):
+def scan_by_angle(trace, x, y, best, atans, in_hull_h, stack_prev, last_stack, i, phase):
     """Graham scan for the convex hull, a push or pop a step (Graham, 1972)."""
-    positions(pos)
     start_at_self(stack_prev)
     record(trace)
     lowest = _lowest(x, y)
@@ -101,13 +97,11 @@ def scan_by_angle(
         last_stack[0] = i[0]
         phase[0] = 4
         record(trace)
-    in_hull[:] = in_hull_h
 
 
 @cached
-def wrap(trace, pos, x, y, pred_h, in_hull_h, best, last_point, endpoint, i, phase, in_hull):
+def wrap(trace, x, y, pred_h, in_hull_h, best, last_point, endpoint, i, phase):
     """Jarvis' march around the convex hull, a comparison a step (Jarvis, 1973)."""
-    positions(pos)
     chain(pred_h)
     record(trace)
     best[0] = endpoint[0] = _lowest(x, y)
@@ -122,7 +116,6 @@ def wrap(trace, pos, x, y, pred_h, in_hull_h, best, last_point, endpoint, i, pha
             if endpoint[0] == last_point[0] or _turns_right(x, y, last_point[0], endpoint[0], node):
                 endpoint[0] = node
             record(trace)
-    in_hull[:] = in_hull_h
 
 
 @compiled
@@ -157,17 +150,6 @@ def _draw_polar(stream, angles, squared_radii):
     mersenne.uniform(stream, 0.0, 1.0, squared_radii)
 
 
-@cached
-def _any_collinear(x, y, eps):
-    n = x.shape[0]
-    for i in range(n):
-        for j in range(i + 1, n):
-            for k in range(j + 1, n):
-                if abs(_direction(x, y, i, j, k)) < eps:
-                    return True
-    return False
-
-
 # Plain Python: the compiled cos and sin are not numpy's to the last bit.
 def draw_disk(
     stream, origin_x, origin_y, radius,
@@ -183,7 +165,7 @@ def draw_disk(
         if scale > 0:
             x[:] = np.trunc(x * scale) / scale
             y[:] = np.trunc(y * scale) / scale
-        if not _any_collinear(x, y, collineararity_eps):
+        if needs.collinear(x, y, collineararity_eps)[0] < 0:
             return
     raise ValueError(
         f"collinearity_resampling_attempts: got {collinearity_resampling_attempts}, needed more: "
@@ -195,13 +177,9 @@ def draw_disk(
 segments_intersect = Task(
     "segments_intersect",
     """
-    pos        input   node   scalar
-    x          input   node   scalar
-    y          input   node   scalar
-    intersect  output  graph  mask  whole
-    i          hint    node   mask_one
-    j          hint    node   mask_one
-    k          hint    node   mask_one
+    pos x y    input   node   scalar
+    intersect  output  graph  mask      whole
+    i j k      hint    node   mask_one
     dir        hint    node   scalar
     on_seg     hint    node   mask
     """,
@@ -225,17 +203,14 @@ _DISK = {
 graham_scan = Task(
     "graham_scan",
     """
-    pos         input   node   scalar
-    x           input   node   scalar
-    y           input   node   scalar
-    in_hull     output  node   mask
-    best        hint    node   mask_one
-    atans       hint    node   scalar
-    in_hull_h   hint    node   mask
-    stack_prev  hint    node   pointer
-    last_stack  hint    node   mask_one
-    i           hint    node   mask_one
-    phase       hint    graph  categorical  5
+    pos x y       input   node   scalar
+    in_hull       output  node   mask
+    best          hint    node   mask_one
+    atans         hint    node   scalar
+    in_hull_h     hint    node   mask
+    stack_prev    hint    node   pointer
+    last_stack i  hint    node   mask_one
+    phase         hint    graph  categorical  5
     """,
     draw_disk,
     scan_by_angle,
@@ -246,17 +221,12 @@ graham_scan = Task(
 jarvis_march = Task(
     "jarvis_march",
     """
-    pos         input   node   scalar
-    x           input   node   scalar
-    y           input   node   scalar
-    in_hull     output  node   mask
-    pred_h      hint    node   pointer
-    in_hull_h   hint    node   mask
-    best        hint    node   mask_one
-    last_point  hint    node   mask_one
-    endpoint    hint    node   mask_one
-    i           hint    node   mask_one
-    phase       hint    graph  categorical  2
+    pos x y                     input   node   scalar
+    in_hull                     output  node   mask
+    pred_h                      hint    node   pointer
+    in_hull_h                   hint    node   mask
+    best last_point endpoint i  hint    node   mask_one
+    phase                       hint    graph  categorical  2
     """,
     draw_disk,
     wrap,

@@ -4,7 +4,6 @@ import numpy as np
 
 from algoscope.tasks import mersenne, needs
 from algoscope.tasks.compilation import compiled, order, record
-from algoscope.tasks.graphs import positions
 from algoscope.tasks.options import RANGE, Option, integer
 from algoscope.tasks.sequences import chain, draw_codes
 from algoscope.tasks.task import Task
@@ -20,9 +19,8 @@ def draw_activities(stream, low, high, s, f):
 
 
 @compiled
-def select_activities(trace, pos, s, f, pred_h, selected_h, m, k, selected):
+def select_activities(trace, s, f, pred_h, selected_h, m, k):
     """Most compatible activities, earliest finish first (Gavril, 1972)."""
-    positions(pos)
     chain(pred_h)
     record(trace)
     free_from = -np.inf
@@ -33,7 +31,6 @@ def select_activities(trace, pos, s, f, pred_h, selected_h, m, k, selected):
             k[0] = activity
             free_from = f[activity]
         record(trace)
-    selected[:] = selected_h
 
 
 @compiled
@@ -45,9 +42,8 @@ def draw_tasks(stream, max_deadline, low, high, d, w):
 
 
 @compiled
-def schedule_tasks(trace, pos, d, w, pred_h, selected_h, i, t, selected):
+def schedule_tasks(trace, d, w, pred_h, selected_h, i, t):
     """Unit-time tasks in order of value, each if its deadline still allows it (Lawler, 1985)."""
-    positions(pos)
     chain(pred_h)
     record(trace)
     for task in order(-w):
@@ -56,7 +52,6 @@ def schedule_tasks(trace, pos, d, w, pred_h, selected_h, i, t, selected):
             selected_h[task] = 1
             t[0] += 1
         record(trace)
-    selected[:] = selected_h
 
 
 def _deadline(name, value, size):
@@ -66,14 +61,11 @@ def _deadline(name, value, size):
 activity_selector = Task(
     "activity_selector",
     """
-    pos         input   node  scalar
-    s           input   node  scalar
-    f           input   node  scalar
+    pos s f     input   node  scalar
     selected    output  node  mask
     pred_h      hint    node  pointer
     selected_h  hint    node  mask
-    m           hint    node  mask_one
-    k           hint    node  mask_one
+    m k         hint    node  mask_one
     """,
     draw_activities,
     select_activities,
@@ -86,7 +78,7 @@ task_scheduling = Task(
     "task_scheduling",
     """
     pos         input   node   scalar
-    d           input   node   scalar  whole
+    d           input   node   scalar    whole
     w           input   node   scalar
     selected    output  node   mask
     pred_h      hint    node   pointer

@@ -5,16 +5,14 @@ import numpy as np
 from algoscope.tasks import mersenne, needs
 from algoscope.tasks.algorithms.sorting import partition
 from algoscope.tasks.compilation import compiled, record
-from algoscope.tasks.graphs import positions
 from algoscope.tasks.options import RANGE
 from algoscope.tasks.sequences import chain, draw_key
 from algoscope.tasks.task import Task
 
 
 @compiled
-def find_minimum(trace, pos, key, pred_h, min_h, i, min_):
+def find_minimum(trace, key, pred_h, min_h, i):
     """Minimum, a comparison a step."""
-    positions(pos)
     chain(pred_h)
     record(trace)
     for node in range(1, key.shape[0]):
@@ -22,13 +20,11 @@ def find_minimum(trace, pos, key, pred_h, min_h, i, min_):
         if key[node] < key[min_h[0]]:
             min_h[0] = node
         record(trace)
-    min_[0] = min_h[0]
 
 
 @compiled
-def halve_range(trace, pos, key, target, pred_h, low, high, mid, return_):
+def halve_range(trace, key, target, pred_h, low, high, mid, return_):
     """Binary search, a halving a step: the first key not below the target, or else the last key."""
-    positions(pos)
     chain(pred_h)
     high[0] = key.shape[0] - 1
     mid[0] = high[0] // 2
@@ -44,9 +40,8 @@ def halve_range(trace, pos, key, target, pred_h, low, high, mid, return_):
 
 
 @compiled
-def select_median(trace, pos, key, pred_h, p, r, i, j, i_rank, target, pivot, median):
+def select_median(trace, key, pred_h, p, r, i, j, i_rank, target, pivot, median):
     """Quickselect, a comparison a step (Hoare, 1961)."""
-    positions(pos)
     n = key.shape[0]
     order = np.arange(n)
     low, high, rank = 0, n - 1, n // 2
@@ -73,12 +68,10 @@ def draw_sorted_keys_and_target(stream, low, high, key, target):
 minimum = Task(
     "minimum",
     """
-    pos     input   node  scalar
-    key     input   node  scalar
-    min     output  node  mask_one
-    pred_h  hint    node  pointer
-    min_h   hint    node  mask_one
-    i       hint    node  mask_one
+    pos key  input   node  scalar
+    min      output  node  mask_one
+    pred_h   hint    node  pointer
+    min_h i  hint    node  mask_one
     """,
     draw_key,
     find_minimum,
@@ -90,14 +83,11 @@ minimum = Task(
 binary_search = Task(
     "binary_search",
     """
-    pos     input   node   scalar
-    key     input   node   scalar
-    target  input   graph  scalar
-    return  output  node   mask_one
-    pred_h  hint    node   pointer
-    low     hint    node   mask_one
-    high    hint    node   mask_one
-    mid     hint    node   mask_one
+    pos key       input   node   scalar
+    target        input   graph  scalar
+    return        output  node   mask_one
+    pred_h        hint    node   pointer
+    low high mid  hint    node   mask_one
     """,
     draw_sorted_keys_and_target,
     halve_range,
@@ -110,17 +100,12 @@ binary_search = Task(
 quickselect = Task(
     "quickselect",
     """
-    pos     input   node   scalar
-    key     input   node   scalar
-    median  output  node   mask_one
-    pred_h  hint    node   pointer
-    p       hint    node   mask_one
-    r       hint    node   mask_one
-    i       hint    node   mask_one
-    j       hint    node   mask_one
-    i_rank  hint    graph  scalar
-    target  hint    graph  scalar
-    pivot   hint    node   mask_one
+    pos key        input   node   scalar
+    median         output  node   mask_one
+    pred_h         hint    node   pointer
+    p r i j        hint    node   mask_one
+    i_rank target  hint    graph  scalar
+    pivot          hint    node   mask_one
     """,
     draw_key,
     select_median,

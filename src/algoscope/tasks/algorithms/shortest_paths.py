@@ -4,11 +4,9 @@ from algoscope.tasks import needs
 from algoscope.tasks.compilation import compiled, order, record
 from algoscope.tasks.graphs import (
     UNDIRECTED_WEIGHTS,
-    adjacency,
     draw_weighted_graph,
     draw_weighted_graph_and_source,
     edge_probability,
-    positions,
     start_at_self,
 )
 from algoscope.tasks.task import Task
@@ -42,11 +40,9 @@ def extract_min(key, in_queue):
 
 
 @compiled
-def priority_first(trace, pos, s, A, adj, pi_h, key, mark, in_queue, u, pi, whole_paths):
+def priority_first(trace, s, A, pi_h, key, mark, in_queue, u, whole_paths):
     """Takes the node of smallest key, a node a step, and queues its unmarked neighbours with the
     weight of the edge as key, or with that of `whole_paths` from the source."""
-    positions(pos)
-    adjacency(A, adj)
     start_at_self(pi_h)
     u[0] = s[0]
     in_queue[s[0]] = 1
@@ -64,14 +60,11 @@ def priority_first(trace, pos, s, A, adj, pi_h, key, mark, in_queue, u, pi, whol
                     key[v] = offer
                     in_queue[v] = 1
         record(trace)
-    pi[:] = pi_h
 
 
 @compiled
-def trace_bellman_ford(trace, pos, s, A, adj, pi_h, d, msk, pi):
+def trace_bellman_ford(trace, s, A, pi_h, d, msk):
     """Bellman-Ford's shortest paths from one source, all edges a step (Bellman, 1958)."""
-    positions(pos)
-    adjacency(A, adj)
     n = A.shape[0]
     start_at_self(pi_h)
     msk[s[0]] = 1
@@ -89,20 +82,17 @@ def trace_bellman_ford(trace, pos, s, A, adj, pi_h, d, msk, pi):
                     msk[v] = 1
         if (d == before).all() and (msk == reached).all():
             break
-    pi[:] = pi_h
 
 
 @compiled
-def trace_dijkstra(trace, pos, s, A, adj, pi_h, d, mark, in_queue, u, pi):
+def trace_dijkstra(trace, s, A, pi_h, d, mark, in_queue, u):
     """Dijkstra's shortest paths from one source, a node a step (Dijkstra, 1959)."""
-    priority_first(trace, pos, s, A, adj, pi_h, d, mark, in_queue, u, pi, True)
+    priority_first(trace, s, A, pi_h, d, mark, in_queue, u, True)
 
 
 @compiled
-def trace_floyd_warshall(trace, pos, A, adj, Pi_h, D, msk, k, Pi):
+def trace_floyd_warshall(trace, A, adj, Pi_h, D, msk, k):
     """Floyd-Warshall's shortest paths between all pairs, a waypoint a step (Floyd, 1962)."""
-    positions(pos)
-    adjacency(A, adj)
     n = A.shape[0]
     D[:] = A
     msk[:] = adj
@@ -121,7 +111,6 @@ def trace_floyd_warshall(trace, pos, A, adj, Pi_h, D, msk, k, Pi):
                         D[i, j] = length
                         Pi_h[i, j] = Pi_h[waypoint, j]
                     msk[i, j] = 1
-    Pi[:] = Pi_h
 
 
 _OPTIONS = edge_probability(0.5) | UNDIRECTED_WEIGHTS
@@ -147,16 +136,15 @@ bellman_ford = Task(
 dijkstra = Task(
     "dijkstra",
     """
-    pos       input   node  scalar
-    s         input   node  mask_one
-    A         input   edge  scalar
-    adj       input   edge  mask
-    pi        output  node  pointer
-    pi_h      hint    node  pointer
-    d         hint    node  scalar
-    mark      hint    node  mask
-    in_queue  hint    node  mask
-    u         hint    node  mask_one
+    pos            input   node  scalar
+    s              input   node  mask_one
+    A              input   edge  scalar
+    adj            input   edge  mask
+    pi             output  node  pointer
+    pi_h           hint    node  pointer
+    d              hint    node  scalar
+    mark in_queue  hint    node  mask
+    u              hint    node  mask_one
     """,
     draw_weighted_graph_and_source,
     trace_dijkstra,

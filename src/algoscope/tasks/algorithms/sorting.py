@@ -6,7 +6,7 @@ The keys stay where they are; what is sorted is `order`, the nodes from left to 
 import numpy as np
 
 from algoscope.tasks.compilation import compiled, record
-from algoscope.tasks.graphs import positions, start_at_self
+from algoscope.tasks.graphs import start_at_self
 from algoscope.tasks.options import RANGE
 from algoscope.tasks.sequences import chain, chain_in_order, draw_key
 from algoscope.tasks.task import Task
@@ -18,9 +18,8 @@ def _swap(order, a, b):
 
 
 @compiled
-def insert_each(trace, pos, key, pred_h, i, j, pred):
+def insert_each(trace, key, pred_h, i, j):
     """Insertion sort, an insertion a step."""
-    positions(pos)
     chain(pred_h)
     record(trace)
     n = key.shape[0]
@@ -35,13 +34,11 @@ def insert_each(trace, pos, key, pred_h, i, j, pred):
         order[place] = node
         chain_in_order(order, pred_h)
         record(trace)
-    pred[:] = pred_h
 
 
 @compiled
-def bubble_up(trace, pos, key, pred_h, i, j, pred):
+def bubble_up(trace, key, pred_h, i, j):
     """Bubble sort, a comparison a step."""
-    positions(pos)
     chain(pred_h)
     record(trace)
     n = key.shape[0]
@@ -54,7 +51,6 @@ def bubble_up(trace, pos, key, pred_h, i, j, pred):
             j[0] = order[place]
             chain_in_order(order, pred_h)
             record(trace)
-    pred[:] = pred_h
 
 
 @compiled
@@ -90,9 +86,8 @@ def _max_heapify(trace, key, order, top, size, outer, pred_h, parent, i, j, larg
 
 
 @compiled
-def sort_by_heap(trace, pos, key, pred_h, parent, i, j, largest, heap_size, phase, pred):
+def sort_by_heap(trace, key, pred_h, parent, i, j, largest, heap_size, phase):
     """Heapsort, an exchange a step (Williams, 1964)."""
-    positions(pos)
     n = key.shape[0]
     order = np.arange(n)
     _show_heap(order, n, pred_h, parent, heap_size)
@@ -110,7 +105,6 @@ def sort_by_heap(trace, pos, key, pred_h, parent, i, j, largest, heap_size, phas
         record(trace)
         phase[0] = 2
         _max_heapify(trace, key, order, 0, last, last, pred_h, parent, i, j, largest, heap_size)
-    pred[:] = pred_h
 
 
 @compiled
@@ -146,9 +140,8 @@ def partition(trace, key, order, low, high, pred_h, p, r, i, j, i_rank, pivot):
 
 
 @compiled
-def sort_by_parting(trace, pos, key, pred_h, p, r, i, j, pred):
+def sort_by_parting(trace, key, pred_h, p, r, i, j):
     """Quicksort, a comparison a step (Hoare, 1962)."""
-    positions(pos)
     n = key.shape[0]
     order = np.arange(n)
     unrecorded_rank = np.empty(1)
@@ -162,16 +155,13 @@ def sort_by_parting(trace, pos, key, pred_h, p, r, i, j, pred):
             )
             ranges.append((middle + 1, high))
             ranges.append((low, middle - 1))
-    pred[:] = pred_h
 
 
 _INSERTION_OR_BUBBLE_SORT = """
-    pos     input   node  scalar
-    key     input   node  scalar
-    pred    output  node  permutation
-    pred_h  hint    node  pointer
-    i       hint    node  mask_one
-    j       hint    node  mask_one
+    pos key  input   node  scalar
+    pred     output  node  permutation
+    pred_h   hint    node  pointer
+    i j      hint    node  mask_one
     """
 
 insertion_sort = Task(
@@ -183,16 +173,11 @@ bubble_sort = Task("bubble_sort", _INSERTION_OR_BUBBLE_SORT, draw_key, bubble_up
 heapsort = Task(
     "heapsort",
     """
-    pos        input   node   scalar
-    key        input   node   scalar
-    pred       output  node   permutation
-    pred_h     hint    node   pointer
-    parent     hint    node   pointer
-    i          hint    node   mask_one
-    j          hint    node   mask_one
-    largest    hint    node   mask_one
-    heap_size  hint    node   mask_one
-    phase      hint    graph  categorical  3
+    pos key                input   node   scalar
+    pred                   output  node   permutation
+    pred_h parent          hint    node   pointer
+    i j largest heap_size  hint    node   mask_one
+    phase                  hint    graph  categorical  3
     """,
     draw_key,
     sort_by_heap,
@@ -202,14 +187,10 @@ heapsort = Task(
 quicksort = Task(
     "quicksort",
     """
-    pos     input   node  scalar
-    key     input   node  scalar
-    pred    output  node  permutation
-    pred_h  hint    node  pointer
-    p       hint    node  mask_one
-    r       hint    node  mask_one
-    i       hint    node  mask_one
-    j       hint    node  mask_one
+    pos key  input   node  scalar
+    pred     output  node  permutation
+    pred_h   hint    node  pointer
+    p r i j  hint    node  mask_one
     """,
     draw_key,
     sort_by_parting,

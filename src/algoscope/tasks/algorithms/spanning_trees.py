@@ -7,11 +7,9 @@ from algoscope.tasks.algorithms.shortest_paths import priority_first
 from algoscope.tasks.compilation import compiled, order, record
 from algoscope.tasks.graphs import (
     UNDIRECTED_WEIGHTS,
-    adjacency,
     draw_weighted_graph,
     draw_weighted_graph_and_source,
     edge_probability,
-    positions,
     start_at_self,
 )
 from algoscope.tasks.task import Task
@@ -40,10 +38,8 @@ def _start_at(node, end, root, mask):
 
 
 @compiled
-def kruskal(trace, pos, A, adj, in_mst_h, pi, u, v, root_u, root_v, mask_u, mask_v, phase, in_mst):
+def kruskal(trace, A, in_mst_h, pi, u, v, root_u, root_v, mask_u, mask_v, phase):
     """Kruskal's minimum spanning tree, by union-find with path compression (Kruskal, 1956)."""
-    positions(pos)
-    adjacency(A, adj)
     n = A.shape[0]
     weights = np.triu(A, 1).ravel()
     edges = np.flatnonzero(weights > 0)
@@ -63,31 +59,26 @@ def kruskal(trace, pos, A, adj, in_mst_h, pi, u, v, root_u, root_v, mask_u, mask
             pi[min(root_u[0], root_v[0])] = max(root_u[0], root_v[0])
         phase[0] = _UNITE
         record(trace)
-    in_mst[:] = in_mst_h
 
 
 @compiled
-def prim(trace, pos, s, A, adj, pi_h, key, mark, in_queue, u, pi):
+def prim(trace, s, A, pi_h, key, mark, in_queue, u):
     """Prim's minimum spanning tree, a node a step (Prim, 1957)."""
-    priority_first(trace, pos, s, A, adj, pi_h, key, mark, in_queue, u, pi, False)
+    priority_first(trace, s, A, pi_h, key, mark, in_queue, u, False)
 
 
 mst_kruskal = Task(
     "mst_kruskal",
     """
-    pos       input   node   scalar
-    A         input   edge   scalar
-    adj       input   edge   mask
-    in_mst    output  edge   mask
-    in_mst_h  hint    edge   mask
-    pi        hint    node   pointer
-    u         hint    node   mask_one
-    v         hint    node   mask_one
-    root_u    hint    node   mask_one
-    root_v    hint    node   mask_one
-    mask_u    hint    node   mask
-    mask_v    hint    node   mask
-    phase     hint    graph  categorical  3
+    pos                input   node   scalar
+    A                  input   edge   scalar
+    adj                input   edge   mask
+    in_mst             output  edge   mask
+    in_mst_h           hint    edge   mask
+    pi                 hint    node   pointer
+    u v root_u root_v  hint    node   mask_one
+    mask_u mask_v      hint    node   mask
+    phase              hint    graph  categorical  3
     """,
     draw_weighted_graph,
     kruskal,
@@ -99,16 +90,15 @@ mst_kruskal = Task(
 mst_prim = Task(
     "mst_prim",
     """
-    pos       input   node  scalar
-    s         input   node  mask_one
-    A         input   edge  scalar
-    adj       input   edge  mask
-    pi        output  node  pointer
-    pi_h      hint    node  pointer
-    key       hint    node  scalar
-    mark      hint    node  mask
-    in_queue  hint    node  mask
-    u         hint    node  mask_one
+    pos            input   node  scalar
+    s              input   node  mask_one
+    A              input   edge  scalar
+    adj            input   edge  mask
+    pi             output  node  pointer
+    pi_h           hint    node  pointer
+    key            hint    node  scalar
+    mark in_queue  hint    node  mask
+    u              hint    node  mask_one
     """,
     draw_weighted_graph_and_source,
     prim,

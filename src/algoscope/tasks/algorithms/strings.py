@@ -123,9 +123,7 @@ naive_string_matcher = Task(
     key     input   node  categorical  4
     match   output  node  mask_one
     pred_h  hint    node  pointer
-    s       hint    node  mask_one
-    i       hint    node  mask_one
-    j       hint    node  mask_one
+    s i j   hint    node  mask_one
     """,
     draw_haystack_with_needle,
     match_naively,
@@ -139,20 +137,18 @@ naive_string_matcher = Task(
 kmp_matcher = Task(
     "kmp_matcher",
     """
-    string    input   node   mask
-    pos       input   node   scalar
-    key       input   node   categorical  4
-    match     output  node   mask_one
-    pred_h    hint    node   pointer
-    pi        hint    node   pointer
-    is_reset  hint    node   mask
-    k         hint    node   mask_one
-    k_reset   hint    graph  mask
-    q         hint    node   mask_one
-    q_reset   hint    graph  mask
-    s         hint    node   mask_one
-    i         hint    node   mask_one
-    phase     hint    graph  mask
+    string     input   node   mask
+    pos        input   node   scalar
+    key        input   node   categorical  4
+    match      output  node   mask_one
+    pred_h pi  hint    node   pointer
+    is_reset   hint    node   mask
+    k          hint    node   mask_one
+    k_reset    hint    graph  mask
+    q          hint    node   mask_one
+    q_reset    hint    graph  mask
+    s i        hint    node   mask_one
+    phase      hint    graph  mask
     """,
     draw_haystack_with_needle,
     knuth_morris_pratt,

@@ -1,16 +1,14 @@
 """The subarray with the largest sum."""
 
 from algoscope.tasks.compilation import compiled, record
-from algoscope.tasks.graphs import positions
 from algoscope.tasks.options import Option, number
 from algoscope.tasks.sequences import chain, draw_key
 from algoscope.tasks.task import Task
 
 
 @compiled
-def kadane(trace, pos, key, pred_h, best_low, best_high, best_sum, i, j, sum_, start, end):
+def kadane(trace, key, pred_h, best_low, best_high, best_sum, i, j, sum_, start, end):
     """Maximum subarray by Kadane's algorithm, an end a step (Bentley, 1984)."""
-    positions(pos)
     chain(pred_h)
     best_sum[0] = sum_[0] = key[0]
     record(trace)
@@ -35,17 +33,13 @@ def kadane(trace, pos, key, pred_h, best_low, best_high, best_sum, i, j, sum_, s
 find_maximum_subarray_kadane = Task(
     "find_maximum_subarray_kadane",
     """
-    pos        input   node   scalar
-    key        input   node   scalar
-    start      output  node   mask_one
-    end        output  node   mask_one
-    pred_h     hint    node   pointer
-    best_low   hint    node   mask_one
-    best_high  hint    node   mask_one
-    best_sum   hint    graph  scalar
-    i          hint    node   mask_one
-    j          hint    node   mask_one
-    sum        hint    graph  scalar
+    pos key             input   node   scalar
+    start end           output  node   mask_one
+    pred_h              hint    node   pointer
+    best_low best_high  hint    node   mask_one
+    best_sum            hint    graph  scalar
+    i j                 hint    node   mask_one
+    sum                 hint    graph  scalar
     """,
     draw_key,
     kadane,
