@@ -89,7 +89,7 @@ def test_a_file_has_the_permissions_that_the_user_has_set(algoscope, tmp_path):
         ("sample bsf", "unknown task: 'bsf'; did you mean bfs"),
         ("sample bfs --size 0", "size: got 0, needed an integer of at least 1 for bfs"),
         ("sample bfs --count 0", "count: got 0, needed an integer of at least 1"),
-        ("sample bfs --seed -1", "seed: got -1, needed an integer of at least 0"),
+        ("sample bfs --seed -1", "seed: got -1, needed an integer from 0 to 4294967295"),
         ("sample bfs --options p=2", "p: got 2, needed a probability between 0 and 1"),
         ("sample bfs --options q=0.5", "unknown option of bfs: 'q'"),
         ("sample bfs --options p", "--options: got 'p', needed NAME=VALUE"),

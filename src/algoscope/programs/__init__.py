@@ -13,14 +13,4 @@ from algoscope.programs.language import GraphProgram, Role
 from algoscope.programs.parser import parse
 from algoscope.programs.registry import get, load, names, of_task, register
 
-__all__ = [
-    "GraphProgram",
-    "Role",
-    "define",
-    "get",
-    "load",
-    "names",
-    "of_task",
-    "parse",
-    "register",
-]
+__all__ = ["GraphProgram", "Role", "define", "get", "load", "names", "of_task", "parse", "register"]

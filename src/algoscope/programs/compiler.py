@@ -67,16 +67,14 @@ def compile_program(
     if sharpness is None:
         sharpness = sharpest(program, lowered, precision)
     network = empty_network(program, lowered, width, precision)
-    writer = _Writer(lowered, width, sharpness, precision, network)
+    writer = _Writer(lowered, sharpness, precision, network)
     for number in range(len(lowered.rounds)):
         writer.write_round(number)
     writer.encode()
     for emitted in lowered.emitted:
         writer.decode(emitted)
-    return Compiled(
-        networks.with_arrays(network, writer.arrays),
-        certify(lowered, sharpness, precision),
-    )
+    certificate = certify(lowered, sharpness, precision)
+    return Compiled(networks.with_arrays(network, writer.arrays), certificate)
 
 
 def smallest_width(lowered: Lowered) -> int:
@@ -118,35 +116,24 @@ def empty_network(
         attention_mask=precision.mask,
         layer_norm=False,
         matrix_precision="highest",
-        edge_information=_reads_selected_edges(lowered),
+        edge_information=any(
+            atom.where.endswith(f".{EDGE}")
+            for round_ in lowered.rounds
+            for unit in round_.units
+            for atom in unit.form.terms
+        ),
         rounds=len(program.rounds),
         shared_rounds=len(program.rounds) == 1,
     )
     return networks.skeleton(program.task, config)
 
 
-def _reads_selected_edges(lowered: Lowered) -> bool:
-    return any(
-        atom.where.endswith(f".{EDGE}")
-        for round_ in lowered.rounds
-        for unit in round_.units
-        for atom in unit.form.terms
-    )
-
-
 class _Writer:
     """Fills the named arrays of an empty network."""
 
-    def __init__(
-        self,
-        lowered: Lowered,
-        width: int,
-        sharpness: float,
-        precision: Precision,
-        network: Network,
-    ):
-        self.lowered, self.width, self.sharpness = lowered, width, sharpness
-        self.precision = precision
+    def __init__(self, lowered: Lowered, sharpness: float, precision: Precision, network: Network):
+        self.lowered, self.sharpness, self.precision = lowered, sharpness, precision
+        self.width = network.config.width
         self.arrays = {name: np.zeros(a.shape) for name, a in networks.arrays(network).items()}
 
     def write_round(self, number: int) -> None:
@@ -160,13 +147,15 @@ class _Writer:
         for column, unit in enumerate(round_.units):
             self._update(column, unit.form)
 
-    def _add_node(self, array: str, atom_name: str, column: int, c: float) -> None:
-        """Adds c times a node's atom, as it was before the round, to a column."""
+    def _add_node(self, array: str, atom_name: str, column: int, c: float, after=False) -> None:
+        """Adds c times a node's atom to a column that reads [encoded nodes, hidden before], or also
+        [hidden after] the step; as it was before the round, or is after the step."""
+        first, round_ = (2 * self.width, -1) if after else (self.width, self.before)
         if "." in atom_name:
             self.arrays[array][self.lowered.nodes.index(atom_name), column] += c
-        for row, unit in enumerate(self.lowered.rounds[self.before].units):
+        for row, unit in enumerate(self.lowered.rounds[round_].units, first):
             if unit.variable == atom_name:
-                self.arrays[array][self.width + row, column] += c * unit.coefficient
+                self.arrays[array][row, column] += c * unit.coefficient
 
     def _add_edge(self, array: str, atom_name: str, column: int, c: float) -> None:
         self.arrays[array][self.lowered.edges.index(atom_name), column] += c
@@ -225,13 +214,7 @@ class _Writer:
                     self._decode(f"{decoder}.{place}", form, column)
 
     def _decode(self, name: str, form: Linear[float], column: int) -> None:
-        """Reads the state after the step: [encoded nodes, hidden before, hidden after]."""
+        """Reads the state after the step."""
         self.arrays[f"{name}.bias"][column] += form.constant
         for atom, c in form.terms.items():
-            if "." in atom.name:
-                self.arrays[f"{name}.weight"][self.lowered.nodes.index(atom.name), column] += c
-            for row, unit in enumerate(self.lowered.rounds[-1].units):
-                if unit.variable == atom.name:
-                    self.arrays[f"{name}.weight"][2 * self.width + row, column] += (
-                        c * unit.coefficient
-                    )
+            self._add_node(f"{name}.weight", atom.name, column, c, after=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from algoscope import networks
-from algoscope.networks import Network
+from algoscope.networks import Network, NetworkConfig
 from algoscope.networks.encoders import reads_at
 from algoscope.networks.processors.gatv2 import GATv2
 from algoscope.tasks import Location
@@ -43,12 +43,9 @@ def permuted(network: Network, seed: int) -> Network:
                 arrays[name] = _rows(array, [nodes, hidden, hidden])
             case ["decoders", _, *_, "edge", "weight"]:
                 arrays[name] = _rows(array, [edges])
-    several = isinstance(network.processor, tuple)
-    processors = network.rounds if several else network.rounds[:1]
-    for number, processor in enumerate(processors):
-        assert isinstance(processor, GATv2)
-        name = f"processor.{number}" if several else "processor"
-        _disguise_round(arrays, name, processor, (nodes, edges, hidden), random)
+    rounds = [f"processor.{n}" for n in range(len(network.rounds))]
+    for name in rounds if isinstance(network.processor, tuple) else ["processor"]:
+        _disguise_round(arrays, name, network.config, (nodes, edges, hidden), random)
     return networks.with_arrays(network, arrays)
 
 
@@ -121,35 +118,30 @@ def _rows(array: np.ndarray, transforms: list[Transform]) -> np.ndarray:
 def _disguise_round(
     arrays: dict[str, np.ndarray],
     name: str,
-    processor: GATv2,
+    config: NetworkConfig,
     transforms: tuple[Transform, Transform, Transform],
     random: np.random.Generator,
 ) -> None:
     nodes, edges, hidden = transforms
-    heads, width = processor.config.heads, processor.config.width
-    units = processor.head.weight.shape[0]
-    attention = [_transform(random, units) for _ in range(heads)]
-    summed = processor.config.head_combination == "sum"
-    blocks = heads if summed else 1
-    for layer in ("value", "skip", "sender", "receiver"):
-        arrays[f"{name}.{layer}.weight"] = _rows(arrays[f"{name}.{layer}.weight"], [nodes, hidden])
-    arrays[f"{name}.edge.weight"] = _rows(arrays[f"{name}.edge.weight"], [edges])
-    written = [f"{name}.value.weight", f"{name}.value.bias"]
-    if processor.information is not None:
-        arrays[f"{name}.information"] = _rows(arrays[f"{name}.information"], [edges])
-        written.append(f"{name}.information")
-    for array in written:
-        arrays[array] = _in_blocks(arrays[array], [hidden] * blocks)
-    for array in (f"{name}.skip.weight", f"{name}.skip.bias"):
-        arrays[array] = _columns(arrays[array], hidden)
-    if processor.norm is not None:
-        for array in (f"{name}.norm.scale", f"{name}.norm.offset"):
-            arrays[array] = _columns(arrays[array], (hidden[0], np.ones(width)))
+    units = len(arrays[f"{name}.head.weight"])
+    attention = [_transform(random, units) for _ in range(config.heads)]
+    values = [hidden] * (config.heads if config.head_combination == "sum" else 1)
+
+    def change(names: str, changed: Callable[[np.ndarray], np.ndarray]) -> None:
+        for array in (f"{name}.{part}" for part in names.split()):
+            if array in arrays:
+                arrays[array] = changed(arrays[array])
+
+    change(
+        "value.weight skip.weight sender.weight receiver.weight",
+        lambda array: _rows(array, [nodes, hidden]),
+    )
+    change("edge.weight information", lambda array: _rows(array, [edges]))
+    change("value.weight value.bias information", lambda array: _in_blocks(array, values))
+    change("skip.weight skip.bias", lambda array: _columns(array, hidden))
+    change("norm.scale norm.offset", lambda array: array[hidden[0]])
     for layer in ("sender", "receiver", "edge", "graph"):
-        for part in ("weight", "bias"):
-            arrays[f"{name}.{layer}.{part}"] = _in_blocks(
-                arrays[f"{name}.{layer}.{part}"], attention
-            )
+        change(f"{layer}.weight {layer}.bias", lambda array: _in_blocks(array, attention))
     weights = arrays[f"{name}.head.weight"]
     arrays[f"{name}.head.weight"] = np.stack(
         [weights[order, head] / scale for head, (order, scale) in enumerate(attention)], -1

@@ -94,15 +94,10 @@ class Expressions:
                 node
             ):
                 sign = 1.0 if isinstance(op, ast.Add) else -1.0
-                subtracted = (
-                    t._replace(coefficient=t.coefficient * sign) for t in self.terms(right)
-                )
-                return self.terms(left) + tuple(subtracted)
+                return self.terms(left) + tuple(term.times(sign) for term in self.terms(right))
             case ast.BinOp(left=left, op=ast.Mult(), right=right) if _is_piecewise(right):
                 factor = self.number(left)
-                return tuple(
-                    t._replace(coefficient=t.coefficient * factor) for t in self.terms(right)
-                )
+                return tuple(term.times(factor) for term in self.terms(right))
             case ast.Call(func=ast.Name(id="positive"), args=[argument]):
                 return (Term(self._linear(argument)),)
             case ast.Call(func=ast.Name(id="same"), args=[left, right]):
@@ -142,8 +137,7 @@ class Expressions:
             ):
                 sign = 1.0 if isinstance(op, ast.Add) else -1.0
                 (a, hinges), (b, further) = self.score(left), self.score(right)
-                further = [Term(h.value, ALWAYS, h.coefficient * sign) for h in further]
-                return a + b * sign, hinges + further
+                return a + b * sign, hinges + [hinge.times(sign) for hinge in further]
             case ast.BinOp(left=factor, op=ast.Mult(), right=right) if calls(right, "positive"):
                 _, [hinge] = self.score(right)
                 return ZERO, [Term(hinge.value, ALWAYS, self.number(factor))]

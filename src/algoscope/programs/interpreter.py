@@ -13,6 +13,7 @@ from algoscope.programs.language import (
     EDGE,
     NOT,
     OTHER,
+    POSITION,
     SELF,
     Atom,
     Emitted,
@@ -123,21 +124,18 @@ class Machine:
     ):
         self.program, self.resolution, self.observer = program, resolution, observer
         self.features = {f.name: f for f in batch.task.features}
-        inputs = {
-            f"input.{f.name}": np.asarray(batch.inputs[f.name], float)
-            for f in batch.task.at(Stage.INPUT)
-        }
-        self.at_nodes = {name: v for name, v in inputs.items() if self._is_at(name, Location.NODE)}
-        self.at_edges = _with_complements(
-            {name: v for name, v in inputs.items() if self._is_at(name, Location.EDGE)}
+        inputs = {f: np.asarray(batch.inputs[f.name], float) for f in batch.task.at(Stage.INPUT)}
+        self.at_nodes, at_edges = (
+            {f"input.{f.name}": value for f, value in inputs.items() if f.location is location}
+            for location in (Location.NODE, Location.EDGE)
         )
-        self.positions = inputs["input.pos"]
+        self.at_edges = _with_complements(at_edges)
+        self.positions = self.at_nodes[POSITION]
         count, self.nodes = self.positions.shape
-        self.neighbours = np.broadcast_to(
-            np.eye(self.nodes, dtype=bool), (count,) + (self.nodes,) * 2
-        )
-        for feature in batch.task.at(Stage.INPUT):
-            self._connect(feature, inputs[f"input.{feature.name}"])
+        loops = np.eye(self.nodes, dtype=bool)
+        self.neighbours = np.broadcast_to(loops, (count, *loops.shape))
+        for feature, value in inputs.items():
+            self._connect(feature, value)
         self.state = {v.name: np.zeros((count, self.nodes)) for v in program.variables}
         self.hints = {
             f.name: np.asarray(batch.hints[f.name][:, 0]) for f in batch.task.at(Stage.HINT)
@@ -145,9 +143,6 @@ class Machine:
         self.number = 0
         self.steps = np.maximum(np.asarray(batch.lengths) - 1, 1)
         self.broken, self.reason = np.zeros(count, bool), ""
-
-    def _is_at(self, name: str, location: Location) -> bool:
-        return self.features[name.partition(".")[2]].location is location
 
     def _connect(self, feature: Feature, value: np.ndarray) -> None:
         if feature.is_pointer:

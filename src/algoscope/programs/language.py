@@ -1,29 +1,7 @@
 """The language of graph programs: what a program says, once its text has been read.
 
-A program is what every node does in a step, all nodes at once. A node reads its own variables and
-inputs, and those of a neighbour that it *selects*; then all variables change together.
-
-    found: Bool                                       # state; everything starts at 0
-    pi: Node
-
-    visit = found or input.s                          # a name for what follows from the state
-
-    parent = minimum(other.idx, where=other.visit)    # whom to read; the node itself counts too
-
-    found = parent.visit and not input.s              # the update
-    pi = once(parent.idx, when=parent.visit and not visit)
-
-    hint.reach_h = visit                              # what to show, after the update
-    hint.pi_h = output.pi = pi if found else idx
-
-The text has Python's syntax and is never run as Python: it is parsed, checked, interpreted and
-compiled. `idx` is a node's position (`input.pos`), by which nodes name each other. `hint.NAME` on
-the right is what was shown in the step before; in the first step, the true first hint. A line
-`then` ends a round and starts another, in which nodes read anew within the same step; a variable
-that a round does not update stays as it is.
-
-Positions are equal or at least 1 / `N` apart. A number may be a + b * N, so that a program can tell
-positions apart; `N` is a symbol until the program is interpreted or lowered.
+docs/reference/programs.md says how one is written. All nodes do the same at once: a node reads its
+own variables and inputs, and those of a neighbour that it *selects*; then all variables change.
 
 Everything is a linear form over *atoms*, cut at zero and under a guard, because that is what one
 round of a graph attention network computes: the values below are its weights in disguise.
@@ -170,6 +148,9 @@ class Term(NamedTuple):
     value: Form
     guard: Guard = ALWAYS
     coefficient: Number = Number(1.0)
+
+    def times(self, factor: Number | float) -> "Term":
+        return self._replace(coefficient=self.coefficient * factor)
 
     @property
     def forms(self) -> tuple[Form, ...]:

@@ -50,15 +50,11 @@ def network_panels(
         layer = name.removesuffix(".weight")
         rows, columns = names(layer)
         picture, title = _place(layer)
-        panel = Panel(title, weight, _filled(rows, len(weight)), _filled(columns, weight.shape[1]))
+        rows, columns = _filled(rows, len(weight)), _filled(columns, weight.shape[1])
         if f"{layer}.bias" in arrays:
-            panel = _with_bias(panel, arrays[f"{layer}.bias"])
-        pictures.setdefault(picture, []).append(panel)
+            weight, rows = np.vstack([weight, arrays[f"{layer}.bias"]]), [*rows, "1"]
+        pictures.setdefault(picture, []).append(Panel(title, weight, rows, columns))
     return pictures
-
-
-def _with_bias(panel: Panel, bias: np.ndarray) -> Panel:
-    return panel._replace(values=np.vstack([panel.values, bias]), rows=[*panel.rows, "1"])
 
 
 def _place(layer: str) -> tuple[str, str]:

@@ -166,7 +166,7 @@ class _Reader(Expressions):
         self.selections[name] = Selection(
             name,
             score * sign,
-            tuple(Term(h.value, ALWAYS, h.coefficient * sign) for h in hinges),
+            tuple(hinge.times(sign) for hinge in hinges),
             unmet,
             tuple(unmet_hinges),
         )

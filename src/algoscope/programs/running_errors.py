@@ -21,14 +21,7 @@ from algoscope.programs.approximate import (
 )
 from algoscope.programs.interpreter import RoundView, follow
 from algoscope.programs.language import EDGE, NOT, OTHER, POSITION, SELF, Atom, GraphProgram, Linear
-from algoscope.programs.lowering import (
-    EmittedForms,
-    EmittedPointer,
-    Head,
-    Lowered,
-    Weighted,
-    lower,
-)
+from algoscope.programs.lowering import EmittedForms, EmittedPointer, Head, Lowered, Weighted, lower
 from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, SCALAR_TOLERANCE
 from algoscope.tasks import Batch, Kind, Stage
 
@@ -77,34 +70,30 @@ class Ledger:
             apart = np.abs(total - state[variable]) > 0.3
             self.certain &= ~(self.view.running & apart.any(1))
 
-    def _products(self, atom: Atom, factor: float) -> list[Approximate]:
-        """An atom of a node, as the network multiplies it: input channels and hidden units."""
-        if "." in atom.name:
-            value = self.view.nodes[Atom(SELF, atom.name)]
-            error = np.zeros_like(value)
-            name = atom.name.removeprefix(NOT)
-            if name in self.rounded:
-                error = _input_error(value)
-            elif name in self.hint_errors:
-                error = self.hint_errors[name]
-            return [scaled(Approximate(value, error), factor)]
-        return [
-            scaled(number, factor * unit.coefficient)
-            for unit, number in self.hidden
-            if unit.variable == atom.name
-        ]
-
     def _node_part(
         self, form: Linear[float], where: str, constant: float = 0.0
     ) -> Approximate | None:
         """The part of a form that is read at one place."""
-        products = self._all_products(form, where, constant)
+        products = self._products(form, where, constant)
         return added(products) if products else None
 
-    def _all_products(self, form: Linear[float], where: str, constant: float) -> list[Approximate]:
-        products = [
-            p for a, c in form.terms.items() if a.where == where for p in self._products(a, c)
-        ]
+    def _products(self, form: Linear[float], where: str, constant: float) -> list[Approximate]:
+        """The same part as the network multiplies it: input channels, hidden units, a constant."""
+        products = []
+        for atom, factor in form.terms.items():
+            if atom.where != where:
+                continue
+            if "." in atom.name:
+                value, name = self.view.nodes[Atom(SELF, atom.name)], atom.name.removeprefix(NOT)
+                error = self.hint_errors.get(name, np.zeros_like(value))
+                if name in self.rounded:
+                    error = _input_error(value)
+                products.append(scaled(Approximate(value, error), factor))
+            products += [
+                scaled(number, factor * unit.coefficient)
+                for unit, number in self.hidden
+                if unit.variable == atom.name
+            ]
         if constant:
             full = np.full_like(self.positions, constant)
             products.append(Approximate(full, np.zeros_like(full)))
@@ -133,36 +122,33 @@ class Ledger:
             parts.append(Approximate(*(array[:, None] for array in sender)))
         if receiver is not None:
             parts.append(Approximate(*(array[..., None] for array in receiver)))
-        parts += [
-            e for a, c in form.terms.items() if a.where == EDGE for e in self._edge(a.name, c)
-        ]
+        parts += self._edges(form, EDGE)
         if all(is_whole(part) for part in parts):
             return Approximate(np.asarray(sum(part.value for part in parts)), np.zeros(()))
         return added_pairs(parts)
 
-    def _edge(self, name: str, factor: float) -> list[Approximate]:
+    def _edges(self, form: Linear[float], where: str) -> list[Approximate]:
         """Edge features stay in factors, so that 1 - x is two numbers: [batch, receiver, sender]"""
-        plain = name.removeprefix(NOT)
-        value = self.view.edges[plain]
-        error = _input_error(value) if plain in self.rounded else np.zeros_like(value)
-        if plain == name:
-            return [scaled(Approximate(value, error), factor)]
-        constant = Approximate(np.full_like(value, factor), np.zeros_like(value))
-        return [constant, scaled(Approximate(value, error), -factor)]
+        parts = []
+        for atom, factor in form.terms.items():
+            if atom.where != where:
+                continue
+            name = atom.name.removeprefix(NOT)
+            value = self.view.edges[name]
+            error = _input_error(value) if name in self.rounded else np.zeros_like(value)
+            if name != atom.name:
+                parts.append(Approximate(np.full_like(value, factor), np.zeros_like(value)))
+                factor = -factor
+            parts.append(scaled(Approximate(value, error), factor))
+        return parts
 
     def _unit(self, form: Linear[float], leaks: dict[str, "_Leak"]) -> Approximate:
         # A compiler may start the product of state and skip weights from what the heads bring, so
         # that all of these are added in any order.
-        parts = self._all_products(form, SELF, form.constant)
+        parts = self._products(form, SELF, form.constant)
         for name, leak in leaks.items():
-            node_part = self._node_part(form, name)
-            edge_parts = [
-                edge
-                for atom, c in form.terms.items()
-                if atom.where == f"{name}.{EDGE}"
-                for edge in self._edge(atom.name, c)
-            ]
-            parts += _arrived(node_part, edge_parts, leak)
+            edge_parts = self._edges(form, f"{name}.{EDGE}")
+            parts += _arrived(self._node_part(form, name), edge_parts, leak)
         value, error = added(parts)
         unit = np.maximum(value, 0.0)
         high, low = np.maximum(value + error, 0.0), np.maximum(value - error, 0.0)
@@ -171,35 +157,31 @@ class Ledger:
     def after_step(self, emitted: dict[str, np.ndarray], running: np.ndarray) -> None:
         for item in self.lowered.emitted:
             kept = self._keeps(item, emitted[item.feature.name])
-            self.certain &= kept | ~running
+            self.certain &= kept.all(-1) | ~running
 
     def _keeps(self, item: EmittedPointer | EmittedForms, exact: np.ndarray) -> np.ndarray:
-        """Whether the network shows what the exact run shows: bool [batch]."""
+        """Whether the network shows what the exact run shows: bool [batch, node] or [batch, 1]."""
         if isinstance(item, EmittedPointer):
             logit = added([self._pointer_unit(unit) for unit in item.units])
-            return _at_all_nodes(is_ahead(logit, exact.astype(int)))
+            return is_ahead(logit, exact.astype(int))
         forms = [self._emitted_form(form) for form in item.forms]
         value, error = forms[0]
         match item.feature.kind:
             case Kind.SCALAR:
                 self._feed_back(item, error)
-                return _at_all_nodes(error < SCALAR_TOLERANCE)
+                return error < SCALAR_TOLERANCE
             case Kind.MASK:
                 self._feed_back(item, np.exp(-MASK_SHARPNESS * np.maximum(0.0, 0.5 - error)))
-                return _at_all_nodes(error < 0.5)
+                return error < 0.5
             case Kind.MASK_ONE:
-                ahead = is_ahead(
-                    Approximate(value[:, None], error[:, None]), exact.argmax(-1)[:, None]
-                )
                 second = np.sort(value, -1)[:, -2:].copy()
                 gap = second[:, -1] - second[:, 0] - 2 * error.max(-1)
                 soft = np.exp(-MASK_SHARPNESS * np.maximum(gap, 0.0))
                 self._feed_back(item, np.broadcast_to(soft[:, None], value.shape))
-                return _at_all_nodes(ahead)
-        stacked = Approximate(
-            np.stack([form.value for form in forms], -1), np.stack([f.error for f in forms], -1)
-        )
-        return _at_all_nodes(is_ahead(stacked, exact.argmax(-1)))
+                logit = Approximate(value[:, None], error[:, None])
+                return is_ahead(logit, exact.argmax(-1)[:, None])
+        stacked = Approximate(*(np.stack(arrays, -1) for arrays in zip(*forms, strict=True)))
+        return is_ahead(stacked, exact.argmax(-1))
 
     def _feed_back(self, item: EmittedForms, error: np.ndarray) -> None:
         silent = np.exp(-FLOAT32.silence)
@@ -216,11 +198,6 @@ class Ledger:
         largest = np.maximum(value[..., None], self.positions[:, None])
         reached = value[..., None] + error[..., None] >= self.positions[:, None]
         return scaled(Approximate(largest, np.where(reached, error[..., None], 0.0)), unit.weight)
-
-
-def _at_all_nodes(truths: np.ndarray) -> np.ndarray:
-    """[batch, node] -> [batch]"""
-    return np.asarray(truths.all(-1))
 
 
 def _input_error(value: np.ndarray) -> np.ndarray:

@@ -75,10 +75,7 @@ class Verification(NamedTuple):
 
 
 def verify(
-    program: GraphProgram,
-    batch: Batch,
-    width: int | None = None,
-    precision: Precision = FLOAT32,
+    program: GraphProgram, batch: Batch, width: int | None = None, precision: Precision = FLOAT32
 ) -> Verification:
     """Compiles the program, at its smallest width or the given one, and compares all accounts. In
     float64 (with jax's x64 mode on) nothing is said to be below the margin."""

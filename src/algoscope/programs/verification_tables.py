@@ -24,8 +24,7 @@ def verdict(result: Verification) -> str:
 
 
 def printed_table(name: str, batch: Batch, exactness: Exactness) -> Table:
-    nodes = batch.nodes
-    title = f"{name} as printed: {len(batch)} samples of {nodes} nodes"
+    title = f"{name} as printed: {len(batch)} samples of {batch.nodes} nodes"
     return Table(title, ["", "network = reference"], _rows(exactness))
 
 

@@ -60,7 +60,7 @@ def define(
 def _check_like(default: Any) -> Callable[[str, Any, int], Any]:
     """The check of an option: numbers for a number, anything for anything else."""
     if isinstance(default, int) and not isinstance(default, bool):
-        return integer(-(2**63))
+        return integer()
     return number if isinstance(default, float) else lambda name, value, size: value
 
 

@@ -1,11 +1,4 @@
-"""A user's own graph, in whatever form they have it, as an adjacency matrix.
-
-| form                                   | read as                                               |
-|----------------------------------------|-------------------------------------------------------|
-| networkx graph                         | edge attribute `weight` (1 where there is none)       |
-| numpy array or nested list [n, n]      | adjacency matrix, 0 for no edge                       |
-| scipy sparse matrix [n, n]             | the same; what is stored is an edge                   |
-| `edge_index` [2, edges] or a pair      | senders and receivers, with `edge_weight`, `num_nodes` |
+"""A user's own graph, in any of the forms of docs/how-to/own-graphs.md, as an adjacency matrix.
 
 A 2 x 2 array could be either of two forms: it is read as a matrix, and as edges if it is given as
 `edge_index=` or as a tuple. Neither networkx nor scipy is imported: their objects are recognised

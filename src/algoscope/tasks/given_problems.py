@@ -19,7 +19,7 @@ may come without a name. Masks may be given as sets of nodes:
 import dataclasses
 import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Sized
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,11 +30,6 @@ from algoscope.tasks.features import Feature, Kind, Location, Stage
 from algoscope.tasks.registry import get
 from algoscope.tasks.sampling import trace_problems
 from algoscope.tasks.task import Task
-
-
-class _Problem(NamedTuple):
-    registers: dict[str, np.ndarray]
-    labels: Sequence[Hashable]
 
 
 def run(task: Task | str, problem: Any = None, /, **inputs: Any) -> Batch:
@@ -122,24 +117,23 @@ def _holds_two(problem: Any) -> bool:
     )
 
 
-def _read(task: Task, inputs: dict[str, Any]) -> _Problem:
+def _read(task: Task, inputs: dict[str, Any]) -> tuple[dict[str, np.ndarray], Sequence[Hashable]]:
+    """The registers of the problem, and the labels of its nodes."""
     if "A" in task.problem:
         [A] = (feature for feature in task.features if feature.name == "A")
         weighted = needs.unweighted not in task.needs and A.kind is Kind.SCALAR
         graph = given_graphs.read_graph(inputs, weighted)
-        return _Problem({"A": graph.A} | _read_others(task, inputs, graph.labels), graph.labels)
+        return {"A": graph.A} | _read_others(task, inputs, graph.labels), graph.labels
     if _is_pair_of_strings(task):
-        first, second, _ = _input_names(task)
         [key] = (feature for feature in task.features if feature.name == "key")
-        strings = given_sequences.read_strings((first, second), inputs, key.classes)
-        return _Problem(strings._asdict(), range(len(strings.key)))
-    if _is_geometry(task):
+        registers = given_sequences.read_strings(_input_names(task)[:2], inputs, key.classes)
+    elif _is_geometry(task):
         registers = given_sequences.read_points(inputs)
     elif {"p", "q"} == set(task.problem):
         registers = given_sequences.read_search_probabilities(inputs)
     else:
         registers = _read_others(task, inputs, range(_length(task, inputs)))
-    return _Problem(registers, range(max(len(values) for values in registers.values())))
+    return registers, range(max(len(values) for values in registers.values()))
 
 
 def _length(task: Task, inputs: Mapping[str, Any]) -> int:

@@ -1,7 +1,7 @@
 """A user's own lists, strings and points, as the arrays of a problem."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -65,15 +65,11 @@ def read_search_probabilities(inputs: Mapping[str, Any]) -> dict[str, np.ndarray
     return {"p": np.append(p, 0.0), "q": q}
 
 
-class Strings(NamedTuple):
-    string: np.ndarray
-    """int8 [n]: 1 on the nodes of the second string, which follows the first."""
-    key: np.ndarray
-    """int32 [n]: the code of each character."""
-
-
-def read_strings(names: tuple[str, str], inputs: Mapping[str, Any], classes: int) -> Strings:
-    """Two strings over an alphabet of at most that many characters.
+def read_strings(
+    names: tuple[str, ...], inputs: Mapping[str, Any], classes: int
+) -> dict[str, np.ndarray]:
+    """Two strings over an alphabet of at most that many characters: `string` int8 [n], 1 on the
+    nodes of the second, which follows the first; `key` int32 [n], the code of each character.
 
     The characters' codes are their places in `alphabet`, or else in the sorted set of those that
     occur; lists of integers are codes already.
@@ -105,7 +101,7 @@ def read_strings(names: tuple[str, str], inputs: Mapping[str, Any], classes: int
                 raise ValueError(
                     f"{name}: got {character!r} in it, needed characters among {list(alphabet)}"
                 )
-    return Strings(
-        np.repeat(np.array([0, 1], np.int8), [len(texts[0]), len(texts[1])]),
-        np.array([codes[c] for c in characters], np.int32),
-    )
+    return {
+        "string": np.repeat(np.array([0, 1], np.int8), [len(texts[0]), len(texts[1])]),
+        "key": np.array([codes[c] for c in characters], np.int32),
+    }

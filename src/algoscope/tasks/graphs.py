@@ -13,16 +13,11 @@ from algoscope.tasks.options import RANGE, Condition, Option, integer, number, o
 
 def edge_probability(default: float) -> dict[str, Option]:
     """The edges' probability in the graphs of CLRS-30, or another family."""
-    return {
-        "p": Option(default, one_of(probability), Condition("family", (CLRS_FAMILY,))),
-        **FAMILY_OPTIONS,
-    }
+    p = Option(default, one_of(probability), Condition("family", (CLRS_FAMILY,)))
+    return {"p": p, **FAMILY_OPTIONS}
 
 
 DIRECTED = edge_probability(0.5) | reciprocity(1.0)
-
-
-WEIGHTS = RANGE
 
 
 def _not_negative(name, value, size):

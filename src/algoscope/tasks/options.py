@@ -1,6 +1,7 @@
 """Options of the samplers: their defaults, and what a user may give."""
 
 import dataclasses
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -84,15 +85,19 @@ def one_of(check: Check) -> Check:
     return checked
 
 
-def integer(low: int, high: int | None = None) -> Check:
+def integer(low: int | None = None, high: int | None = None, purpose: str = "") -> Check:
     """A check for an integer from low to high (unbounded if None)."""
+    bounds = f" from {low} to {high}" if high is not None else f" of at least {low}"
+    span = "" if low is None else bounds
 
     def check(name, value, size):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise ValueError(f"{name}: got {value!r}, needed an integer")
-        if value < low or (high is not None and value > high):
-            span = f"of at least {low}" if high is None else f"from {low} to {high}"
-            raise ValueError(f"{name}: got {value!r}, needed an integer {span}")
+        try:
+            whole = operator.index(value)
+            fits = (low is None or low <= whole) and (high is None or whole <= high)
+        except TypeError:
+            fits = False
+        if isinstance(value, bool) or not fits:
+            raise ValueError(f"{name}: got {value!r}, needed an integer{span}{purpose}")
         return int(value)
 
     return check

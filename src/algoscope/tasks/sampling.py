@@ -1,6 +1,5 @@
 """Sampling: problems drawn from a seed, with the traces of their reference algorithm."""
 
-import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -8,11 +7,13 @@ import numpy as np
 
 from algoscope.tasks import mersenne
 from algoscope.tasks.batch import Batch
-from algoscope.tasks.options import resolve
+from algoscope.tasks.options import integer, resolve
 from algoscope.tasks.task import Task
 from algoscope.tasks.tracing import Tracer
 
+_LARGEST_SEED = 2**32 - 1
 _MOST_DECIMALS = 15
+"""Those that a float64 holds."""
 
 
 def sample_task(task: Task, size: int, count: int, seed: int, options: Mapping[str, Any]) -> Batch:
@@ -28,18 +29,18 @@ def batches(
     With a `burn_in`, that many samples are drawn and dropped first, to know how long traces get;
     time is then padded to the longest so far. Without, it is padded to the longest of the batch.
     """
-    size = _whole("size", size, task.smallest, f"for {task.name}")
-    count = _whole("count", count, 1)
-    seed = _whole("seed", seed, 0)
-    burn_in = _whole("burn_in", burn_in, 0)
-    if seed >= 2**32:
-        raise ValueError(f"seed: got {seed}, needed less than 2**32, as for numpy's RandomState")
+    size = integer(task.smallest, purpose=f" for {task.name}")("size", size, size)
+    count = integer(1)("count", count, size)
+    burn_in = integer(0)("burn_in", burn_in, size)
+    random_state = np.random.RandomState(integer(0, _LARGEST_SEED)("seed", seed, size))
     options = dict(options)
-    scale = _scale_of(options.pop("truncate_decimals", None))
+    decimals = options.pop("truncate_decimals", None)
+    if decimals is not None:
+        decimals = integer(1, _MOST_DECIMALS)("truncate_decimals", decimals, size)
+    scale = 0.0 if decimals is None else 10.0**decimals
     chosen = resolve(task.name, task.options, options, size)
     tracer = Tracer(task, task.nodes(size, options), chosen, scale)
-    stream = mersenne.stream_from(np.random.RandomState(seed))
-    return _batches(tracer, stream, count, burn_in)
+    return _batches(tracer, mersenne.stream_from(random_state), count, burn_in)
 
 
 def _batches(tracer: Tracer, stream: np.ndarray, count: int, burn_in: int) -> Iterator[Batch]:
@@ -51,28 +52,3 @@ def _batches(tracer: Tracer, stream: np.ndarray, count: int, burn_in: int) -> It
 def trace_problems(task: Task, nodes: int, problems: Sequence[Mapping[str, np.ndarray]]) -> Batch:
     """The batch of given problems, in registers: each feature of `task.problem` by name."""
     return Tracer(task, nodes, resolve(task.name, task.options, {}, nodes)).trace(problems)
-
-
-def _scale_of(decimals: Any) -> float:
-    """10 to the number of decimals to keep, 0 for all."""
-    if decimals is None:
-        return 0.0
-    decimals = _whole("truncate_decimals", decimals, 1)
-    if decimals > _MOST_DECIMALS:
-        raise ValueError(
-            f"truncate_decimals: got {decimals}, needed at most {_MOST_DECIMALS}, "
-            "the decimals that a float64 holds"
-        )
-    return 10.0**decimals
-
-
-def _whole(name: str, value: Any, least: int, where: str = "") -> int:
-    try:
-        whole = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name}: got {value!r}, needed an integer") from None
-    if isinstance(value, bool) or whole < least:
-        raise ValueError(
-            f"{name}: got {value!r}, needed an integer of at least {least} {where}".rstrip()
-        )
-    return whole

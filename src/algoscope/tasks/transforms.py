@@ -4,7 +4,6 @@ None of them changes the batch that it is given.
 """
 
 import dataclasses
-from typing import NamedTuple
 
 import numpy as np
 
@@ -77,19 +76,13 @@ def with_cycles(batch: Batch) -> Batch:
     return dataclasses.replace(batch, outputs=outputs, features=tuple(features))
 
 
-class _Cycle(NamedTuple):
-    predecessors: np.ndarray
-    """One-hot [batch, n, n]."""
-    first: np.ndarray
-    """One-hot [batch, n]."""
-
-
-def _close(pointers: np.ndarray) -> _Cycle:
-    """The cycle of predecessors [batch, n] that form a line."""
+def _close(pointers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The predecessors [batch, n] that form a line, as a cycle; and its first node. Both one-hot:
+    [batch, n, n], [batch, n]"""
     one_hot = np.eye(pointers.shape[1])
     first = one_hot[np.argmax(pointers == np.arange(pointers.shape[1]), axis=1)]
     last = one_hot[np.argmin(one_hot[pointers].sum(1), axis=1)]
-    return _Cycle(np.where(first[..., None] == 1, last[:, None], one_hot[pointers]), first)
+    return np.where(first[..., None] == 1, last[:, None], one_hot[pointers]), first
 
 
 def with_permutations_as_pointers(batch: Batch) -> Batch:

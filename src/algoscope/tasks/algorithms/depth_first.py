@@ -5,6 +5,8 @@ walk's stack is itself a list in the graph: `s_last` is its top, and `s_prev` po
 on it to the one below.
 """
 
+import dataclasses
+
 import numpy as np
 
 from algoscope.tasks import needs
@@ -12,7 +14,6 @@ from algoscope.tasks.compilation import compiled, order, record
 from algoscope.tasks.graphs import (
     COMMUNITIES,
     DIRECTED,
-    WEIGHTS,
     adjacency,
     draw_acyclic_graph,
     draw_communities,
@@ -21,6 +22,7 @@ from algoscope.tasks.graphs import (
     edge_probability,
     start_at_self,
 )
+from algoscope.tasks.options import RANGE
 from algoscope.tasks.task import Task
 
 WHITE, GREY, BLACK = range(3)
@@ -191,9 +193,10 @@ dfs = Task(
     needs=(needs.unweighted,),
 )
 
-dfs_simplified = Task(
-    "dfs_simplified",
-    """
+dfs_simplified = dataclasses.replace(
+    dfs,
+    name="dfs_simplified",
+    table="""
     pos    input   node  scalar
     A      input   edge  scalar       whole
     adj    input   edge  mask
@@ -201,10 +204,7 @@ dfs_simplified = Task(
     pi_h   hint    node  pointer
     color  hint    node  categorical  3
     """,
-    draw_directed_graph,
-    depth_first_search_in_brief,
-    options=DIRECTED,
-    needs=(needs.unweighted,),
+    algorithm=depth_first_search_in_brief,
     variant_of="dfs",
 )
 
@@ -248,7 +248,7 @@ dag_shortest_paths = Task(
     """,
     draw_weighted_acyclic_graph_and_source,
     shortest_paths_in_order,
-    options=edge_probability(0.5) | WEIGHTS,
+    options=edge_probability(0.5) | RANGE,
     needs=(needs.acyclic,),
 )
 

@@ -22,17 +22,12 @@ from algoscope.tasks.sampling import trace_problems
 from algoscope.tasks.task import Task
 from algoscope.tasks.text.prompt_layout import Layout, is_real, layout_of, written_shape
 
+_EXAMPLE = "bfs:\ns: 0, A: [[1 1], [1 1]]\npi:\n"
 _INITIAL_TRACE = "initial_trace"
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _ROW = rf"\[{_NUMBER}(?: {_NUMBER})*\]"
-_VALUE = {
-    0: re.compile(_NUMBER),
-    1: re.compile(_ROW),
-    2: re.compile(rf"\[{_ROW}(?:, {_ROW})*\]"),
-}
+_VALUE = {0: re.compile(_NUMBER), 1: re.compile(_ROW), 2: re.compile(rf"\[{_ROW}(?:, {_ROW})*\]")}
 """By the number of axes."""
-
-
 _MADE_BY_TRUNCATION = (needs.positive_dimensions, needs.no_three_on_a_line)
 """What CLRS-Text itself does not keep to when it shortens decimals."""
 
@@ -60,12 +55,12 @@ def parse(prompt: str) -> Problem:
     if len(lines) != 4 or lines[3]:
         raise PromptError(
             f"prompt: got {len(lines)} lines, needed three that end in a line break: the task, its "
-            f"inputs, and what is asked for, such as {_example()!r}"
+            f"inputs, and what is asked for, such as {_EXAMPLE!r}"
         )
     name = lines[0].removesuffix(":")
     first = f"prompt: the first line is {short(lines[0])}, needed a task and a colon"
     if lines[0] == name:
-        raise PromptError(f"{first}, such as {_example().partition(':')[0]}:")
+        raise PromptError(f"{first}, such as bfs:")
     try:
         task = get(name)
     except ValueError as error:
@@ -90,10 +85,6 @@ def parse(prompt: str) -> Problem:
     for complaint in complaints(task, registers | {"labels": labels}, _MADE_BY_TRUNCATION):
         raise PromptError(f"prompt: {complaint}, for {name}")
     return Problem(task, nodes, traces, registers)
-
-
-def _example() -> str:
-    return "bfs:\ns: 0, A: [[1 1], [1 1]]\npi:\n"
 
 
 def _read_inputs(task: Task, layout: Layout, line: str) -> dict[str, np.ndarray]:

@@ -10,47 +10,20 @@ from algoscope.tasks.text.writing import Example
 
 _TRAIN_SIZES = (4, 5, 10, 11, 12, 15, 19, 23, 28, 31)
 _SMALLEST_VAL_SIZE = 4
-
-
-class _Largest(NamedTuple):
-    """The largest sizes at which a task's text fits the context of a language model."""
-
-    train: int
-    val: int
-
-
 _LARGEST = {
-    "activity_selector": _Largest(31, 40),
-    "articulation_points": _Largest(19, 19),
-    "bellman_ford": _Largest(31, 32),
-    "bfs": _Largest(31, 41),
-    "binary_search": _Largest(31, 64),
-    "bridges": _Largest(5, 7),
-    "bubble_sort": _Largest(10, 11),
-    "dag_shortest_paths": _Largest(19, 19),
-    "dfs": _Largest(23, 20),
-    "dijkstra": _Largest(28, 25),
-    "find_maximum_subarray_kadane": _Largest(31, 64),
-    "floyd_warshall": _Largest(10, 11),
-    "graham_scan": _Largest(31, 31),
-    "heapsort": _Largest(10, 11),
-    "insertion_sort": _Largest(31, 25),
-    "jarvis_march": _Largest(12, 13),
-    "kmp_matcher": _Largest(31, 64),
-    "lcs_length": _Largest(10, 12),
-    "matrix_chain_order": _Largest(10, 12),
-    "minimum": _Largest(31, 64),
-    "mst_kruskal": _Largest(10, 10),
-    "mst_prim": _Largest(28, 26),
-    "naive_string_matcher": _Largest(31, 64),
-    "optimal_bst": _Largest(10, 10),
-    "quickselect": _Largest(31, 64),
-    "quicksort": _Largest(10, 12),
-    "segments_intersect": _Largest(31, 64),
-    "strongly_connected_components": _Largest(15, 16),
-    "task_scheduling": _Largest(31, 41),
-    "topological_sort": _Largest(23, 21),
-}
+    "activity_selector": (31, 40), "articulation_points": (19, 19), "bellman_ford": (31, 32),
+    "bfs": (31, 41), "binary_search": (31, 64), "bridges": (5, 7), "bubble_sort": (10, 11),
+    "dag_shortest_paths": (19, 19), "dfs": (23, 20), "dijkstra": (28, 25),
+    "find_maximum_subarray_kadane": (31, 64), "floyd_warshall": (10, 11), "graham_scan": (31, 31),
+    "heapsort": (10, 11), "insertion_sort": (31, 25), "jarvis_march": (12, 13),
+    "kmp_matcher": (31, 64), "lcs_length": (10, 12), "matrix_chain_order": (10, 12),
+    "minimum": (31, 64), "mst_kruskal": (10, 10), "mst_prim": (28, 26),
+    "naive_string_matcher": (31, 64), "optimal_bst": (10, 10), "quickselect": (31, 64),
+    "quicksort": (10, 12), "segments_intersect": (31, 64),
+    "strongly_connected_components": (15, 16), "task_scheduling": (31, 41),
+    "topological_sort": (23, 21),
+}  # fmt: skip
+"""The largest sizes in train and val at which a task's text fits a language model's context."""
 
 
 class _Split(NamedTuple):
@@ -68,10 +41,10 @@ def split_sizes(name: str, part: str) -> tuple[int, ...]:
         raise ValueError(unknown_name("split", part, _SPLITS))
     if name not in _LARGEST:
         raise ValueError(unknown_name("task of CLRS-Text", name, _LARGEST))
-    largest = _LARGEST[name]
+    train, val = _LARGEST[name]
     if part == "train":
-        return tuple(size for size in _TRAIN_SIZES if size <= largest.train)
-    return tuple(range(_SMALLEST_VAL_SIZE, largest.val + 1))
+        return tuple(size for size in _TRAIN_SIZES if size <= train)
+    return tuple(range(_SMALLEST_VAL_SIZE, val + 1))
 
 
 def split(
