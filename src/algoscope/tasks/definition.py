@@ -39,7 +39,8 @@ def define(
 ) -> Task:
     """A task whose problems `draw` draws and `algorithm` traces, both plain Python.
 
-    `features` is a table (see `features.parse_features`); problems have at least `smallest` nodes.
+    `features` is a table, a line for features of one form (see `features.parse_features`); problems
+    have at least `smallest` nodes.
     """
     if not any(feature.name == "pos" for feature in parse_features(features)):
         features = f"{_POSITIONS}\n{features.strip()}"

@@ -29,7 +29,7 @@ from algoscope.tasks.options import Option
 class Task:
     name: str
     table: str
-    """The features: see `parse_features`."""
+    """The features, those of one form on a line: see `parse_features`."""
     draw: Callable
     algorithm: Callable
     options: Mapping[str, Option] = dataclasses.field(default_factory=dict)

@@ -65,9 +65,7 @@ class Tracer:
         graph = (registers["A"], registers["adj"]) if has_graph else _NO_GRAPH
         self._layout = (pos, *graph)
         left = (f.name for f in task.at(Stage.OUTPUT) if f.name not in task.algorithm_parameters)
-        results = (
-            (_bytes(registers[name]), _bytes(self._hints.views[f"{name}_h"])) for name in left
-        )
+        results = ((_bytes(registers[n]), _bytes(self._hints.views[f"{n}_h"])) for n in left)
         self._results = (*results, (_NO_BYTES, _NO_BYTES))
         self._loop = _loop_of(task)
         self._memory = Memory()
