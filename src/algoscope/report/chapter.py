@@ -1,9 +1,15 @@
 """Chapter: a task with all networks that were trained for it, whatever run they are of."""
 
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from algoscope.measures import Judgement
-from algoscope.report.findings import Findings, Shown
+from algoscope.markup import element, escape
+from algoscope.report import html
+from algoscope.report.figures import style
+from algoscope.report.figures.style import Drawn
+from algoscope.report.findings import Findings
 from algoscope.runs import Run
 
 
@@ -12,53 +18,47 @@ class Source(NamedTuple):
     findings: Findings
 
 
-class Chapter(NamedTuple):
-    task: str
+@dataclasses.dataclass(frozen=True, eq=False)
+class Chapter:
     sources: list[Source]
     start: str
     """Of the names of its figures and anchors; empty if there is one chapter alone."""
+    drawn: list[Drawn] = dataclasses.field(default_factory=list)
+    """The figures on the page so far, to be saved."""
 
-    @property
-    def several(self) -> bool:
-        return len(self.sources) > 1
+    @functools.cached_property
+    def findings(self) -> Findings:
+        """Those of the runs as one; networks of several runs have the run's name before theirs."""
+        first = self.sources[0].findings
+        if len(self.sources) == 1:
+            return first
+        judgements, recordings = {}, {}
+        for run, findings in self.sources:
+            names = {name: f"{run.name}, {name}" for name in findings.judgements}
+            judgements |= {names[name]: j for name, j in findings.judgements.items()}
+            for name, recording in findings.shown.recordings.items():
+                recordings[names.get(name, name)] = recording
+        shown = first.shown._replace(recordings=recordings)
+        return dataclasses.replace(first, judgements=judgements, shown=shown)
 
-    @property
-    def first(self) -> Findings:
-        return self.sources[0].findings
+    def show(self, draw: Callable[..., Drawn], *data: object, end: str = "") -> str:
+        """The figure of the data twice: for wide pages, which is also saved, and for a
+        telephone."""
+        full, narrow = draw(*data, width=style.FULL), draw(*data, width=style.NARROW)
+        full = full._replace(name=f"{self.start}{full.name}{end}")
+        self.drawn.append(full)
+        telephone = style.inline(narrow._replace(name=full.name), "narrow")
+        return html.figure(style.inline(full) + telephone, full.caption)
 
-    def named(self, source: Source, name: str) -> str:
-        """A network's name, told apart from those of other runs."""
-        return f"{source.run.name}, {name}" if self.several else name
+    def show_run(self, source: Source, draw: Callable[..., Drawn], *data: object) -> str:
+        """A figure of one run, under the run's name where there are several."""
+        if len(self.sources) == 1:
+            return self.show(draw, *data)
+        heading = element("h3", escape(source.run.name))
+        return heading + self.show(draw, *data, end=f"-{self.sources.index(source) + 1}")
 
-    @property
-    def judgements(self) -> dict[str, Judgement]:
-        return {
-            self.named(source, name): judgement
-            for source in self.sources
-            for name, judgement in source.findings.judgements.items()
-        }
-
-    @property
-    def words(self) -> dict[str, str]:
-        return {name: judgement.verdict.word for name, judgement in self.judgements.items()}
-
-    @property
-    def control(self) -> Judgement | None:
-        return self.first.control
-
-    @property
-    def subjects(self) -> dict[str, Judgement]:
-        """All networks, and the compiled program last."""
-        program, control = self.first.program, self.control
-        compiled = {f"compiled {program.name}": control} if program and control else {}
-        return self.judgements | compiled
-
-    @property
-    def shown(self) -> Shown:
-        """What there is to look at of all runs, which were examined on the same problems."""
-        recordings = {}
-        for source in self.sources:
-            for name, recording in source.findings.shown.recordings.items():
-                trained = name in source.findings.judgements
-                recordings[self.named(source, name) if trained else name] = recording
-        return self.first.shown._replace(recordings=recordings)
+    def show_wide(self, figures: Sequence[Drawn]) -> str:
+        """Figures that have one form, and are scrolled on a telephone."""
+        named = [f._replace(name=f"{self.start}{f.name}") for f in figures]
+        self.drawn.extend(named)
+        return "".join(html.figure(style.inline(f, "roomy"), f.caption) for f in named)

@@ -23,11 +23,16 @@ def data(shown: Shown, words: Mapping[str, str]) -> dict[str, Any]:
     """For the page; `words` are the verdicts of those that are no compiled program."""
     batch = shown.batch
     said_by_all = set.intersection(*(set(r.hints) for r in shown.recordings.values()))
-    features = [f for f in batch.at(Stage.HINT) if f.name in said_by_all and _is_shown(f)]
+    # Variables of pairs of nodes are too many to look at.
+    features = [
+        feature
+        for feature in batch.at(Stage.HINT)
+        if feature.name in said_by_all and feature.location is not Location.EDGE
+    ]
     return {
         "levels": LEVELS,
         "variables": [{"name": f.name, "kind": f.kind, "where": f.location} for f in features],
-        "samples": [_sample(batch, k, shown.titles[k], features) for k in range(len(batch))],
+        "samples": [_sample(batch, k, title, features) for k, title in enumerate(shown.titles)],
         "subjects": [
             {
                 "name": name,
@@ -41,29 +46,23 @@ def data(shown: Shown, words: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _is_shown(feature: Feature) -> bool:
-    """Variables of pairs of nodes are too many to look at."""
-    return feature.location is not Location.EDGE
-
-
 def _steps(batch: Batch, sample: int) -> int:
     return max(1, int(batch.lengths[sample]) - 1)
 
 
+def _truth(batch: Batch, sample: int, feature: Feature) -> np.ndarray:
+    return np.asarray(batch.hints[feature.name])[sample, 1 : _steps(batch, sample) + 1]
+
+
 def _sample(batch: Batch, sample: int, title: str, features: list[Feature]) -> dict[str, Any]:
-    nodes = batch.nodes
-    steps = _steps(batch, sample)
-    joined = _graph(batch, sample)
+    nodes, steps, joined = batch.nodes, _steps(batch, sample), _graph(batch, sample)
     return {
         "title": f"{title}: {nodes} nodes, {steps} step{'s' if steps > 1 else ''}",
         "nodes": nodes,
         "steps": steps,
-        "edges": [[int(i), int(j)] for i, j in np.argwhere(np.triu(joined, 1))],
+        "edges": np.argwhere(np.triu(joined, 1)).tolist(),
         "places": np.round(places(joined), 3).tolist(),
-        "truth": {
-            f.name: _values(f, np.asarray(batch.hints[f.name][sample, 1 : steps + 1]))
-            for f in features
-        },
+        "truth": {f.name: _values(f, _truth(batch, sample, f)) for f in features},
     }
 
 
@@ -86,22 +85,18 @@ def _run(
     said, wrong = {}, {}
     for feature in features:
         predicted = np.asarray(recording.hints[feature.name])[sample, :steps]
-        truth = np.asarray(batch.hints[feature.name])[sample, 1 : steps + 1]
+        wrong[feature.name] = _wrong(feature, predicted, _truth(batch, sample, feature))
         said[feature.name] = _values(feature, predicted)
-        wrong[feature.name] = _wrong(feature, predicted, truth)
     return {"attention": base64.b64encode(octets).decode(), "said": said, "wrong": wrong}
 
 
 def _values(feature: Feature, values: np.ndarray) -> list:
     """[step, node] or [step, 1]; of a one-hot choice of a node, 1 at the node."""
     if feature.kind is Kind.MASK_ONE:
-        chosen = np.zeros(values.shape, int)
-        np.put_along_axis(chosen, values.argmax(-1)[..., None], 1, -1)
-        return chosen.tolist()
+        return np.eye(values.shape[-1], dtype=int)[values.argmax(-1)].tolist()
     if feature.one_hot:
         values = values.argmax(-1)
-    if values.ndim == 1:
-        values = values[:, None]
+    values = values.reshape(len(values), -1)
     if feature.kind is Kind.SCALAR:
         return [[float(f"{value:.3g}") for value in row] for row in values.tolist()]
     return np.rint(values).astype(int).tolist()
@@ -111,7 +106,7 @@ def _wrong(feature: Feature, predicted: np.ndarray, truth: np.ndarray) -> list:
     """1 where what was said is off by more than the margin, in the form of `_values`."""
     if feature.kind in MARGINS:
         apart = np.abs(predicted.astype(float) - truth) > MARGINS[feature.kind]
-        apart = apart[:, None] if apart.ndim == 1 else apart
+        apart = apart.reshape(len(apart), -1)
     else:
         apart = np.array(_values(feature, predicted)) != np.array(_values(feature, truth))
     return apart.astype(int).tolist()

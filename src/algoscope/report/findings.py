@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algoscope import tasks
-from algoscope.files import explained, read_arrays, write_arrays, write_bytes
+from algoscope.files import explained, packed, read_arrays, write_bytes
 from algoscope.measures import Judgement
 from algoscope.measures.landscape import Landscape, Sharpness
 from algoscope.programs.verification import Verification
@@ -105,10 +105,9 @@ def read(run: Run, task: str) -> Findings | None:
         content = _read_json(path)
         if content is None:
             return None
-        digest = content.pop("arrays")
-        octets = path.with_suffix(".safetensors").read_bytes()
-        arrays = read_arrays(path.with_suffix(".safetensors"))
-        if hashlib.sha256(octets).hexdigest() != digest:
+        arrays_path = path.with_suffix(".safetensors")
+        arrays = read_arrays(arrays_path)
+        if hashlib.sha256(arrays_path.read_bytes()).hexdigest() != content.pop("arrays"):
             return None
         return from_json(Findings, content, arrays, _BY_NAME, "findings")
     except (ValueError, KeyError, TypeError, OSError) as error:
@@ -134,8 +133,8 @@ def write(run: Run, findings: Findings) -> None:
         value = getattr(findings, field.name)
         separate = None if field.name in _WITHOUT_ARRAYS else arrays
         content[field.name] = to_json(value, separate, _BY_NAME, field.name)
-    write_arrays(path.with_suffix(".safetensors"), arrays)
-    octets = path.with_suffix(".safetensors").read_bytes()
+    octets = packed(arrays)
+    write_bytes(path.with_suffix(".safetensors"), octets)
     content["arrays"] = hashlib.sha256(octets).hexdigest()
     write_bytes(path, json.dumps(content, indent=1).encode())
 

@@ -9,7 +9,7 @@ import functools
 import hashlib
 import importlib.resources
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from algoscope import markup
@@ -39,17 +39,6 @@ def page(
         for section in sections
         if section.title
     )
-    bar = element(
-        "nav",
-        element(
-            "div",
-            "<strong>Algoscope</strong>",
-            element("ul", links),
-            '<button type="button" class="theme" aria-label="light or dark">Dark</button>',
-        ),
-        class_="bar",
-        aria_label="sections",
-    )
     body = "\n".join(element("section", s.body, id=s.anchor) for s in sections)
     embedded = "\n".join(
         f'<script type="application/json" id="{escape(name)}">{_safe_json(value)}</script>'
@@ -67,7 +56,8 @@ def page(
 {asset("page.css")}</style>
 </head>
 <body>
-{bar}
+<nav class="bar" aria-label="sections"><div><strong>Algoscope</strong><ul>{links}</ul>\
+<button type="button" class="theme" aria-label="light or dark">Dark</button></div></nav>
 <main>
 {body}
 </main>
@@ -103,6 +93,14 @@ def table(content: Table, *, sortable: bool = True) -> str:
     return scrolled(markup.table(content, "sortable" if sortable else None), content.title)
 
 
+def table_of_elements(
+    heads: Iterable[str], rows: Iterable[str], label: str, *, bleed: bool = False
+) -> str:
+    """A sortable table of th elements and tr elements."""
+    content = element("thead", element("tr", *heads)) + element("tbody", *rows)
+    return scrolled(element("table", content, class_="sortable"), label, bleed=bleed)
+
+
 def scrolled(content: str, label: str, *, bleed: bool = False) -> str:
     """In a box of its own; one that bleeds is wider than the text where the screen is."""
     class_ = "scroll bleed" if bleed else "scroll"
@@ -111,21 +109,15 @@ def scrolled(content: str, label: str, *, bleed: bool = False) -> str:
 
 def figure(svg: str, caption: str) -> str:
     """A figure with a caption, both HTML; what is too wide for the screen is scrolled."""
-    return element(
-        "figure",
-        element("div", svg, class_="drawing", tabindex="0"),
-        element("figcaption", caption),
-    )
+    drawing = element("div", svg, class_="drawing", tabindex="0")
+    return element("figure", drawing, element("figcaption", caption))
 
 
 def facts(pairs: Mapping[str, object]) -> str:
     """Names and values, one below the other."""
-    return element(
-        "dl",
-        *(
-            element("dt", escape(name)) + element("dd", escape(value))
-            for name, value in pairs.items()
-            if value not in (None, "")
-        ),
-        class_="facts",
+    parts = (
+        element("dt", escape(name)) + element("dd", escape(value))
+        for name, value in pairs.items()
+        if value not in (None, "")
     )
+    return element("dl", *parts, class_="facts")

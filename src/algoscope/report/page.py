@@ -9,9 +9,8 @@ from algoscope.report import explorer, html, verdicts
 from algoscope.report.chapter import Chapter, Source
 from algoscope.report.examine import findings
 from algoscope.report.figures import style
-from algoscope.report.figures.style import Drawn
 from algoscope.report.html import Section
-from algoscope.report.sections import Board, explorer_data_id, sections
+from algoscope.report.sections import explorer_data_id, sections
 from algoscope.runs import Run, RunError
 
 
@@ -29,23 +28,19 @@ def report(
         raise RunError("report: got no run, needed at least one")
     path = out or _usual_place(runs)
     names = list(dict.fromkeys(task for run in runs for task in run.tasks))
-    chapters = []
-    for task in names:
-        sources = [
-            Source(
-                run,
-                findings(run, task, problem_seed=problem_seed, remeasure=remeasure, report=report),
-            )
-            for run in runs
-            if task in run.tasks
-        ]
-        chapters.append(Chapter(task, sources, f"{task}-" if len(names) > 1 else ""))
+    options = {"problem_seed": problem_seed, "remeasure": remeasure, "report": report}
+    chapters = [
+        Chapter(
+            [Source(run, findings(run, task, **options)) for run in runs if task in run.tasks],
+            f"{task}-" if len(names) > 1 else "",
+        )
+        for task in names
+    ]
     folder = path.parent / ("figures" if out is None and len(runs) == 1 else f"{path.stem}-figures")
     report(f"drawing into {folder}")
-    text = render(chapters, folder)
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(path, text.encode())
+    write_bytes(path, _render(chapters, folder).encode())
     return path
 
 
@@ -55,30 +50,26 @@ def _usual_place(runs: Sequence[Run]) -> pathlib.Path:
     return runs[0].path.parent / f"report-{'-'.join(run.name for run in runs)}.html"
 
 
-def render(chapters: Sequence[Chapter], folder: pathlib.Path) -> str:
+def _render(chapters: Sequence[Chapter], folder: pathlib.Path) -> str:
     """The page; its figures go into the folder, which replaces what was there."""
-    boards = [Board(chapter) for chapter in chapters]
-    body = [section for board in boards for section in sections(board.chapter, board)]
-    drawn = [figure for board in boards for figure in board.drawn]
-    body.append(Section("files", "", _files(folder, drawn)))
+    body = [section for chapter in chapters for section in sections(chapter)]
+    drawn = [figure for chapter in chapters for figure in chapter.drawn]
 
     def fill(into: pathlib.Path) -> None:
         into.mkdir()
         for figure in drawn:
             style.save(figure, into)
 
-    with explained(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
     place(folder, fill)
-    data = {explorer_data_id(c): explorer.data(c.shown, c.words) for c in chapters}
-    title = "; ".join(verdicts.headline(c.task, c.judgements) for c in chapters)
-    return html.page(title, body, scripts=("page.js", "explorer.js"), data=data)
-
-
-def _files(folder: pathlib.Path, drawn: Sequence[Drawn]) -> str:
-    names = ", ".join(figure.name for figure in drawn)
-    return (
-        "<footer><p>Every figure is in "
-        f"<code>{escape(folder.name)}/</code> beside this page, as SVG, PDF and PNG, with its "
-        f"numbers as CSV: {escape(names)}.</p></footer>"
+    files = (
+        f"<footer><p>Every figure is in <code>{escape(folder.name)}/</code> beside this page, as "
+        "SVG, PDF and PNG, with its numbers as CSV: "
+        f"{escape(', '.join(figure.name for figure in drawn))}.</p></footer>"
+    )
+    all_findings = {explorer_data_id(chapter): chapter.findings for chapter in chapters}
+    return html.page(
+        "; ".join(verdicts.headline(f.task, f.judgements) for f in all_findings.values()),
+        [*body, Section("files", "", files)],
+        scripts=("page.js", "explorer.js"),
+        data={name: explorer.data(f.shown, f.words) for name, f in all_findings.items()},
     )

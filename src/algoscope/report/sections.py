@@ -1,59 +1,27 @@
 """The sections of a chapter of the report, in their order: `SECTIONS`.
 
-A new one is a function from a chapter and a drawing board to HTML, and a line in `SECTIONS`.
+A new one is a function from a chapter, which draws its figures, to HTML, and a line in `SECTIONS`.
 """
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from algoscope import programs, tasks
 from algoscope.markup import element, escape
 from algoscope.report import html, provenance, verdicts
-from algoscope.report.chapter import Chapter, Source
+from algoscope.report.chapter import Chapter
 from algoscope.report.figures import (
     accuracy,
     attention,
     distances,
     evidence,
     landscape,
-    style,
     traces,
     training,
     weights,
 )
-from algoscope.report.figures.style import Drawn
 from algoscope.report.html import Section
-
-
-class Board:
-    """Draws the figures of a chapter for the page, and keeps them to be saved."""
-
-    def __init__(self, chapter: Chapter) -> None:
-        self.chapter = chapter
-        self.drawn: list[Drawn] = []
-
-    def show(self, draw: Callable[..., Drawn], *data: object, end: str = "") -> str:
-        """The figure of the data twice: for wide pages, which is also saved, and for a
-        telephone."""
-        full, narrow = draw(*data, width=style.FULL), draw(*data, width=style.NARROW)
-        full = full._replace(name=f"{self.chapter.start}{full.name}{end}")
-        self.drawn.append(full)
-        telephone = style.inline(narrow._replace(name=full.name), "narrow")
-        return html.figure(style.inline(full) + telephone, full.caption)
-
-    def show_run(self, source: Source, draw: Callable[..., Drawn], *data: object) -> str:
-        """A figure of one run, under the run's name where there are several."""
-        if not self.chapter.several:
-            return self.show(draw, *data)
-        heading = element("h3", escape(source.run.name))
-        return heading + self.show(draw, *data, end=f"-{self.chapter.sources.index(source) + 1}")
-
-    def show_wide(self, figures: Sequence[Drawn]) -> str:
-        """Figures that have one form, and are scrolled on a telephone."""
-        named = [f._replace(name=f"{self.chapter.start}{f.name}") for f in figures]
-        self.drawn.extend(named)
-        return "".join(html.figure(style.inline(f, "roomy"), f.caption) for f in named)
 
 
 class _Part(NamedTuple):
@@ -61,66 +29,56 @@ class _Part(NamedTuple):
     title: str
     """In the bar at the top of the page."""
     heading: str
-    body: Callable[[Chapter, Board], str]
+    body: Callable[[Chapter], str]
     """HTML; empty where there is nothing to show."""
 
 
-def sections(chapter: Chapter, board: Board) -> list[Section]:
-    made = [(part, part.body(chapter, board)) for part in SECTIONS]
-    return [
-        Section(
-            f"{chapter.start}{part.anchor}",
-            part.title,
-            (element("h2", part.heading) if part.heading else "") + body,
-        )
-        for part, body in made
-        if body
-    ]
+def sections(chapter: Chapter) -> list[Section]:
+    made = []
+    for part in SECTIONS:
+        if body := part.body(chapter):
+            heading = element("h2", part.heading) if part.heading else ""
+            made.append(Section(f"{chapter.start}{part.anchor}", part.title, heading + body))
+    return made
 
 
-def _verdict(chapter: Chapter, board: Board) -> str:
-    judgements, control = chapter.judgements, chapter.control
+def _verdict(chapter: Chapter) -> str:
+    findings = chapter.findings
+    judgements, control = findings.judgements, findings.control
     count = len(judgements)
     who = "Does this network" if count == 1 else f"Do these {count} networks"
-    question = f"{who} run {chapter.task}, or a shortcut?"
-    figure = board.show(evidence.draw, judgements, control) if control else ""
-    return "".join(
-        [
-            element(
-                "p", escape(question), class_="question", title=tasks.get(chapter.task).summary
-            ),
-            element("h1", escape(verdicts.headline(chapter.task, judgements)) + "."),
-            element("p", verdicts.lead(judgements, control), class_="lead"),
-            verdicts.cards(judgements, control),
-            figure,
-            "<h2>Every network</h2>",
-            verdicts.seeds_table(chapter.subjects, control),
-            element(
-                "details",
-                element("summary", "The reasons of each verdict, and what words and numbers mean"),
-                verdicts.reasons(judgements),
-                verdicts.meanings(),
-                '<p class="small">How the thresholds were fixed, and how often the verdict errs on '
-                "compiled programs of known truth, is in docs/explanation/verdict.md.</p>",
-            ),
-        ]
+    question = escape(f"{who} run {findings.task}, or a shortcut?")
+    return (
+        element("p", question, class_="question", title=tasks.get(findings.task).summary)
+        + element("h1", escape(verdicts.headline(findings.task, judgements)) + ".")
+        + element("p", verdicts.lead(judgements, control), class_="lead")
+        + verdicts.cards(judgements, control)
+        + (chapter.show(evidence.draw, judgements, control) if control else "")
+        + "<h2>Every network</h2>"
+        + verdicts.seeds_table(findings.subjects, control)
+        + element(
+            "details",
+            element("summary", "The reasons of each verdict, and what words and numbers mean"),
+            verdicts.reasons(judgements),
+            verdicts.meanings(),
+            '<p class="small">How the thresholds were fixed, and how often the verdict errs on '
+            "compiled programs of known truth, is in docs/explanation/verdict.md.</p>",
+        )
     )
 
 
-def _accuracy(chapter: Chapter, board: Board) -> str:
-    if chapter.control is None:
-        return ""
-    return board.show(accuracy.draw, chapter.judgements, chapter.control)
+def _accuracy(chapter: Chapter) -> str:
+    judgements, control = chapter.findings.judgements, chapter.findings.control
+    return chapter.show(accuracy.draw, judgements, control) if control else ""
 
 
-def _attention(chapter: Chapter, board: Board) -> str:
-    judgements = chapter.judgements
-    scores = {name: j.evidence.accuracy["large"] for name, j in judgements.items()}
-    return board.show(attention.draw, chapter.shown, scores, chapter.words)
+def _attention(chapter: Chapter) -> str:
+    findings = chapter.findings
+    scores = {name: j.evidence.accuracy["large"] for name, j in findings.judgements.items()}
+    return chapter.show(attention.draw, findings.shown, scores, findings.words)
 
 
-def _explorer(chapter: Chapter, board: Board) -> str:
-    del board
+def _explorer(chapter: Chapter) -> str:
     data = explorer_data_id(chapter)
     return (
         "<p>Two subjects on the same problem. Arrows point to the node that reads, a ring is what "
@@ -138,22 +96,23 @@ def explorer_data_id(chapter: Chapter) -> str:
     return f"{chapter.start}explored"
 
 
-def _trace(chapter: Chapter, board: Board) -> str:
-    if not any(judgement.evidence.external for judgement in chapter.judgements.values()):
+def _trace(chapter: Chapter) -> str:
+    findings = chapter.findings
+    if not any(judgement.evidence.external for judgement in findings.judgements.values()):
         return ""
-    return board.show(traces.draw, chapter.judgements, chapter.control)
+    return chapter.show(traces.draw, findings.judgements, findings.control)
 
 
-def _distances(chapter: Chapter, board: Board) -> str:
+def _distances(chapter: Chapter) -> str:
     return "".join(
-        board.show_run(s, distances.draw, s.findings.distances)
+        chapter.show_run(s, distances.draw, s.findings.distances)
         for s in chapter.sources
         if s.findings.distances is not None
     )
 
 
-def _program(chapter: Chapter, board: Board) -> str:
-    program = chapter.first.program
+def _program(chapter: Chapter) -> str:
+    program = chapter.findings.program
     if program is None:
         return ""
     verification = program.verification
@@ -170,8 +129,8 @@ def _program(chapter: Chapter, board: Board) -> str:
         "nodes at even positions": f"up to {certificate.largest_uniform_size:,}",
         "nodes at random positions": f"up to {certificate.largest_random_size:,}",
     }
-    references = sorted(p.name for p in programs.of_task(chapter.task, programs.Role.REFERENCE))
-    others = ", ".join(name for name in references if name != program.name)
+    references = programs.of_task(chapter.findings.task, programs.Role.REFERENCE)
+    others = ", ".join(sorted({p.name for p in references} - {program.name}))
     also = f" Other exact programs of the class: {others}." if others else ""
     return (
         f"<p><code>{escape(program.name)}</code> is the exact program whose attention is nearest "
@@ -181,21 +140,21 @@ def _program(chapter: Chapter, board: Board) -> str:
         + "<h3>Certificate</h3>"
         + html.facts(certified)
         + "<h3>Weights</h3>"
-        + board.show_wide(weights.draw(program.name))
+        + chapter.show_wide(weights.draw(program.name))
     )
 
 
-def _landscape(chapter: Chapter, board: Board) -> str:
+def _landscape(chapter: Chapter) -> str:
     return "".join(
-        board.show_run(s, landscape.draw, s.findings.landscapes)
+        chapter.show_run(s, landscape.draw, s.findings.landscapes)
         for s in chapter.sources
         if s.findings.landscapes
     )
 
 
-def _provenance(chapter: Chapter, board: Board) -> str:
+def _provenance(chapter: Chapter) -> str:
     return "".join(
-        board.show_run(s, training.draw, s.run, chapter.task)
+        chapter.show_run(s, training.draw, s.run, s.findings.task)
         + provenance.section(s.run, s.findings)
         for s in chapter.sources
     )

@@ -30,7 +30,6 @@ from algoscope.runs.comparison import differences
 from algoscope.table import Table
 
 HOST = "127.0.0.1"
-_REPORT = "report.html"
 _SANDBOX = "sandbox allow-scripts"
 _COLUMNS = (
     "compare", "run", "tasks", "seeds", "steps", "test score", "verdicts", "created", "page",
@@ -50,42 +49,38 @@ class Summary(NamedTuple):
     means: dict[str, str]
     """Over networks, of what was measured."""
 
-
-class Entry(NamedTuple):
-    """A folder that should be a run."""
-
-    name: str
-    summary: Summary | None
-    fault: str
-    """Why it cannot be read; empty if it can."""
-
     @property
     def report(self) -> pathlib.Path | None:
-        if self.summary is None:
-            return None
-        path = self.summary.run.path / _REPORT
+        path = self.run.path / "report.html"
         return path if path.is_file() and not path.is_symlink() else None
+
+
+Entries = dict[str, Summary | str]
+"""Folders that should be runs, by name: what is in them, or why that cannot be read."""
 
 
 def app(root: pathlib.Path) -> Starlette:
     """The server over the runs in a folder, or over the one run that the folder is."""
-    places = _Places(root)
+    if not root.is_dir():
+        raise RunError(f"{root}: got no folder, needed one that holds runs, or a run")
 
     async def index(request: Request) -> Response:
-        return _page(f"Runs in {root}", _list(root, places.entries()))
+        return _page(f"Runs in {root}", _list(root, _entries(root)))
 
     async def compare(request: Request) -> Response:
-        chosen = [places.find(request.query_params.get(side, "")) for side in ("a", "b")]
-        summaries = [e.summary for e in chosen if e is not None and e.summary is not None]
+        entries = _entries(root)
+        chosen = [entries.get(request.query_params.get(side, "")) for side in ("a", "b")]
+        summaries = [entry for entry in chosen if isinstance(entry, Summary)]
         if len(summaries) < len(chosen):
             return _refused("compare: needed two runs of the list, as a and b")
         return _page("Comparison", _comparison(summaries))
 
     async def report(request: Request) -> Response:
-        entry = places.find(request.path_params["name"])
-        if entry is None or entry.report is None:
+        entry = _entries(root).get(request.path_params["name"])
+        path = entry.report if isinstance(entry, Summary) else None
+        if path is None:
             return _refused("no such report; make it with: algoscope report RUN")
-        return FileResponse(entry.report, headers={"Content-Security-Policy": _SANDBOX})
+        return FileResponse(path, headers={"Content-Security-Policy": _SANDBOX})
 
     return Starlette(
         routes=[
@@ -97,33 +92,21 @@ def app(root: pathlib.Path) -> Starlette:
     )
 
 
-class _Places:
-    """The runs of a folder, looked at anew each time."""
-
-    def __init__(self, root: pathlib.Path):
-        self.root = root.resolve()
-        if not self.root.is_dir():
-            raise RunError(f"{root}: got no folder, needed one that holds runs, or a run")
-
-    def entries(self) -> list[Entry]:
-        if (self.root / "run.json").is_file():
-            return [_entry(self.root)]
-        inside = sorted(path for path in self.root.iterdir() if not path.name.startswith("."))
-        return [_entry(path) for path in inside if path.is_dir() and self._lies_here(path)]
-
-    def find(self, name: str) -> Entry | None:
-        return next((entry for entry in self.entries() if entry.name == name), None)
-
-    def _lies_here(self, path: pathlib.Path) -> bool:
-        """Whether it lies here, and is no link to elsewhere."""
-        return path.resolve().parent == self.root
+def _entries(root: pathlib.Path) -> Entries:
+    """The runs of the folder, looked at anew each time; links to elsewhere are left out."""
+    root = root.resolve()
+    if (root / "run.json").is_file():
+        return {root.name: _entry(root)}
+    inside = sorted(path for path in root.iterdir() if not path.name.startswith("."))
+    folders = [path for path in inside if path.is_dir() and path.resolve().parent == root]
+    return {path.name: _entry(path) for path in folders}
 
 
-def _entry(path: pathlib.Path) -> Entry:
+def _entry(path: pathlib.Path) -> Summary | str:
     try:
-        return Entry(path.name, _summary(runs.open(path)), "")
+        return _summary(runs.open(path))
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        return Entry(path.name, None, str(error) or repr(error))
+        return str(error) or repr(error)
 
 
 def _summary(run: Run) -> Summary:
@@ -146,30 +129,26 @@ def _summary(run: Run) -> Summary:
     )
 
 
-def _page(title: str, body: str) -> HTMLResponse:
-    return HTMLResponse(html.page(title, [Section("runs", "", body)]), headers=_headers())
-
-
-def _refused(reason: str) -> HTMLResponse:
-    body = f"<h1>Not found</h1><p>{escape(reason)}</p>" + '<p><a href="/">All runs</a></p>'
-    page = html.page("Not found", [Section("refused", "", body)])
-    return HTMLResponse(page, status_code=404, headers=_headers())
-
-
-def _headers() -> dict[str, str]:
-    return {
+def _page(title: str, body: str, status: int = 200) -> HTMLResponse:
+    headers = {
         "Content-Security-Policy": "frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
     }
+    return HTMLResponse(html.page(title, [Section("runs", "", body)]), status, headers)
 
 
-def _list(root: pathlib.Path, entries: list[Entry]) -> str:
+def _refused(reason: str) -> HTMLResponse:
+    body = f'<h1>Not found</h1><p>{escape(reason)}</p><p><a href="/">All runs</a></p>'
+    return _page("Not found", body, status=404)
+
+
+def _list(root: pathlib.Path, entries: Entries) -> str:
     heads = [
         element("th", name, scope="col", class_="number" if name in _NUMBERS else None)
         for name in _COLUMNS
     ]
-    content = element("thead", element("tr", *heads)) + element("tbody", *map(_row, entries))
+    rows = [_row(name, entry) for name, entry in entries.items()]
     return (
         f"<h1>{len(entries)} run{'' if len(entries) == 1 else 's'}</h1>"
         f'<p class="muted">in <code>{escape(root)}</code></p>'
@@ -177,44 +156,42 @@ def _list(root: pathlib.Path, entries: list[Entry]) -> str:
         '<div class="filters"><input type="search" data-filters="runs-table" '
         'placeholder="Filter by name, task, verdict" aria-label="filter">'
         '<button type="submit">Compare a with b</button></div>'
-        f"{html.scrolled(element('table', content, class_='sortable'), 'runs')}</form>"
+        f"{html.table_of_elements(heads, rows, 'runs')}</form>"
     )
 
 
-def _row(entry: Entry) -> str:
-    if entry.summary is None:
-        cells = [element("td"), element("td", escape(entry.name))]
-        fault = f"unreadable: {escape(entry.fault)}"
-        return element("tr", *cells, element("td", fault, colspan="7"), class_="unreadable")
-    summary = entry.summary
-    words = " ".join(
-        f"{count}&nbsp;×&nbsp;{verdicts.word(word)}" for word, count in summary.verdicts.items()
-    )
+def _row(name: str, entry: Summary | str) -> str:
+    if isinstance(entry, str):
+        fault = element("td", f"unreadable: {escape(entry)}", colspan="7")
+        return element("tr", "<td></td>", element("td", escape(name)), fault, class_="unreadable")
     choice = "".join(
-        f'<label><input type="radio" name="{side}" value="{escape(entry.name)}"> {side}</label> '
+        f'<label><input type="radio" name="{side}" value="{escape(name)}"> {side}</label> '
         for side in ("a", "b")
     )
+    words = " ".join(
+        f"{count}&nbsp;×&nbsp;{verdicts.word(word)}" for word, count in entry.verdicts.items()
+    )
     link = (
-        f'<a href="/report/{escape(quote(entry.name, safe=""))}">report</a>'
+        f'<a href="/report/{escape(quote(name, safe=""))}">report</a>'
         if entry.report
         else '<span class="muted">no report yet</span>'
     )
-    cells = {
-        "compare": choice,
-        "run": escape(entry.name),
-        "tasks": escape(" ".join(summary.run.tasks)),
-        "seeds": str(len(summary.run.seeds)),
-        "steps": escape(summary.steps),
-        "test score": escape(summary.test),
-        "verdicts": words or '<span class="muted">not examined</span>',
-        "created": escape(summary.run.created),
-        "page": link,
-    }
+    cells = (
+        choice,
+        escape(name),
+        escape(" ".join(entry.run.tasks)),
+        str(len(entry.run.seeds)),
+        escape(entry.steps),
+        escape(entry.test),
+        words or '<span class="muted">not examined</span>',
+        escape(entry.run.created),
+        link,
+    )
     return element(
         "tr",
         *(
-            element("td", cells[name], class_="number" if name in _NUMBERS else None)
-            for name in _COLUMNS
+            element("td", cell, class_="number" if column in _NUMBERS else None)
+            for column, cell in zip(_COLUMNS, cells, strict=True)
         ),
     )
 

@@ -26,25 +26,19 @@ class _Word(NamedTuple):
 
 _WORDS = {
     RUNS: _Word(
-        "✓",
-        "runs {task}",
-        "run {task}",
+        *("✓", "runs {task}", "run {task}"),
         "answers are right, and trace, attention, counterfactuals and exchanged states all agree "
         "with an exact program of the algorithm",
     ),
     SHORTCUT: _Word(
-        "⤳",
-        "takes a shortcut",
-        "take a shortcut",
+        *("⤳", "takes a shortcut", "take a shortcut"),
         "answers are right, and at least one of the tested numbers contradicts the algorithm",
     ),
     FAILS: _Word(
         "✗", "fails", "fail", f"answers are wrong at {PLACES['small']} and at {PLACES['large']}"
     ),
     UNDECIDED: _Word(
-        "?",
-        "remains undecided",
-        "remain undecided",
+        *("?", "remains undecided", "remain undecided"),
         "neither all numbers agree nor does any contradict",
     ),
     NOT_JUDGED: _Word("–", "is not judged", "are not judged"),
@@ -79,8 +73,7 @@ def lead(judgements: Judgements, control: Judgement | None) -> str:
     sentences = [f"On problems larger than those of training, {span} of the answers are right."]
     if control is None:
         first = next(iter(judgements.values()))
-        sentences.append(escape(first.verdict.reasons[0]).capitalize() + ".")
-        return " ".join(sentences)
+        return f"{sentences[0]} {escape(first.verdict.reasons[0]).capitalize()}."
     against = Counter(
         CRITERIA[key].label
         for judgement in judgements.values()
@@ -111,12 +104,10 @@ def cards(judgements: Judgements, control: Judgement | None) -> str:
         if known:
             compiled = math.nan if control is None else control.numbers[label]
             beside = "" if math.isnan(compiled) else f" <small>compiled {compiled:.3f}</small>"
-            mean = sum(known) / len(known)
-            made.append(
-                element("dt", escape(label), title=_MEANINGS[label])
-                + element("dd", f"{mean:.3f}{beside}")
-            )
-    return element("dl", *(element("div", card) for card in made), class_="counts")
+            name = element("dt", escape(label), title=_MEANINGS[label])
+            mean = element("dd", f"{sum(known) / len(known):.3f}{beside}")
+            made.append(element("div", name, mean))
+    return element("dl", *made, class_="counts")
 
 
 def word(text: str) -> str:
@@ -129,13 +120,9 @@ def seeds_table(subjects: Judgements, control: Judgement | None) -> str:
     """A row a subject, the control among them: the verdict and every number that it rests on."""
     measured = [judgement.numbers for judgement in subjects.values()]
     labels = [name for name in _MEANINGS if any(not math.isnan(v[name]) for v in measured)]
-    heads = [
-        element("th", "network", scope="col"),
-        element("th", "verdict", scope="col"),
-        *(
-            element("th", label, scope="col", class_="number", title=_MEANINGS[label])
-            for label in labels
-        ),
+    heads = [element("th", name, scope="col") for name in ("network", "verdict")] + [
+        element("th", label, scope="col", class_="number", title=_MEANINGS[label])
+        for label in labels
     ]
     rows = [
         element(
@@ -147,8 +134,7 @@ def seeds_table(subjects: Judgements, control: Judgement | None) -> str:
         )
         for (name, judgement), values in zip(subjects.items(), measured, strict=True)
     ]
-    content = element("thead", element("tr", *heads)) + element("tbody", *rows)
-    return html.scrolled(element("table", content, class_="sortable"), "networks", bleed=True)
+    return html.table_of_elements(heads, rows, "networks", bleed=True)
 
 
 def _cell(label: str, value: float) -> str:

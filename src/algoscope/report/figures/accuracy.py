@@ -48,8 +48,7 @@ def draw(
         "A network can be right without doing what the algorithm does: the farther below the "
         "diamond, which is the compiled program, the less its inside has to do with its answers. "
         "Numbers are seeds, signs are runs. Rank correlation over networks: "
-        + "; ".join(notes)
-        + ".",
+        f"{'; '.join(notes)}.",
         "Three scatter plots of accuracy against faithfulness with a point for each of "
         f"{len(judgements)} networks and a diamond for the compiled program at 1, 1.",
         ["network", "accuracy_large", *_KEYS],

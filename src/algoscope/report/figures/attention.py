@@ -46,11 +46,9 @@ def draw(
                         facecolor="none", edgecolor=style.REFERENCE, linewidth=0.7,
                     )  # fmt: skip
             run, seed = style.run_of(name), name.rpartition(", ")[2]
-            text = (
-                f"{style.label(run, 14)},\n{seed}"
-                if run
-                else seed.replace("compiled ", "compiled\n")
-            )
+            if not run:
+                seed = seed.replace("compiled ", "compiled\n")
+            text = f"{style.label(run, 14)},\n{seed}" if run else seed
             note = "" if is_compiled else f"\n{notes[name]}"
             line[0].set_ylabel(text + note, color=style.INK, rotation=0, ha="right", va="center",
                                labelpad=6, fontsize=9 if width > style.NARROW else 7.5)  # fmt: skip

@@ -15,7 +15,9 @@ def draw(distances: Distances, width: float = style.FULL) -> Drawn:
     between = distances.total_variation
     count = len(between)
     clusters = ward_clusters(between) if count >= 3 else None
-    order, tree = _ordered(clusters, count)
+    tree = clusters and scipy.cluster.hierarchy.dendrogram(clusters.merges, no_plot=True)
+    order = [int(leaf) for leaf in tree["ivl"]] if tree else list(range(count))
+    ordered = between[np.ix_(order, order)]
     names = [distances.names[index] for index in order]
     programs = set(distances.names[count - distances.references :])
     with style.styled():
@@ -26,9 +28,7 @@ def draw(distances: Distances, width: float = style.FULL) -> Drawn:
             _draw_tree(left, tree, count)
         else:
             left.set_visible(False)
-        right.imshow(
-            style.shaded(between[np.ix_(order, order)], style.TRAINED), interpolation="none"
-        )
+        right.imshow(style.shaded(ordered, style.TRAINED), interpolation="none")
         style.bare(right)
         if count <= _MOST_WITH_NAMES:
             right.set_yticks(range(count), names)
@@ -37,8 +37,7 @@ def draw(distances: Distances, width: float = style.FULL) -> Drawn:
             for label in (*right.get_yticklabels(), *right.get_xticklabels()):
                 label.set_color(style.REFERENCE if label.get_text() in programs else style.INK)
         if count <= (_MOST_WITH_NUMBERS if roomy else _MOST_WITH_NUMBERS // 2 + 1):
-            for (row, column), index in np.ndenumerate(np.indices((count, count))[0]):
-                value = float(between[order[index], order[column]])
+            for (row, column), value in np.ndenumerate(ordered):
                 if row != column:
                     text = f".{round(100 * value):02d}" if value < 0.995 else "1"
                     right.text(column, row, text, ha="center", va="center", color=style.INK,
@@ -57,13 +56,6 @@ def draw(distances: Distances, width: float = style.FULL) -> Drawn:
             for j in range(i)
         ],
     )
-
-
-def _ordered(clusters: Clusters | None, count: int):
-    if clusters is None:
-        return list(range(count)), None
-    tree = scipy.cluster.hierarchy.dendrogram(clusters.merges, no_plot=True)
-    return [int(leaf) for leaf in tree["ivl"]], tree
 
 
 def _draw_tree(axes, tree, count: int) -> None:

@@ -1,6 +1,7 @@
 """The numbers of a verdict against their thresholds, every network a dot."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
@@ -22,29 +23,26 @@ def draw(
         if any(not math.isnan(j.evidence.tested[c.key]) for j in judgements.values())
     ]
     with style.styled():
-        figure = style.sheet(
-            width, _HEIGHT * len(criteria) + (1.0 if width > style.NARROW else 1.3)
-        )
+        around = 1.0 if width > style.NARROW else 1.3
+        figure = style.sheet(width, _HEIGHT * len(criteria) + around)
         axes = figure.subplots()
+        signs = style.markers(judgements)
         for row, criterion in enumerate(criteria):
-            _row(axes, row, criterion, judgements, control)
+            values = [judgement.evidence.tested[criterion.key] for judgement in judgements.values()]
+            points = list(zip(values, signs.values(), strict=True))
+            _row(axes, row, criterion, points, control.evidence.tested[criterion.key])
         axes.set_ylim(len(criteria) - 0.45, -0.75)
         axes.set_xlim(-0.02, 1.02)
         axes.set_yticks(range(len(criteria)), [c.label for c in criteria])
         axes.set_xlabel("1 = what the algorithm does")
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
-        signs = style.markers(judgements)
+        runs = Counter((style.run_of(name), sign) for name, sign in signs.items())
         kinds = [
-            (
-                sign,
-                style.TRAINED,
-                f"{style.label(run or 'trained')} ({list(signs.values()).count(sign)})",
-            )
-            for run, sign in {style.run_of(name): sign for name, sign in signs.items()}.items()
+            (sign, style.TRAINED, f"{style.label(run or 'trained')} ({count})")
+            for (run, sign), count in runs.items()
         ]
-        kinds.append(("D", style.REFERENCE, "compiled, the control"))
-        for sign, colour, text in kinds:
+        for sign, colour, text in [*kinds, ("D", style.REFERENCE, "compiled, the control")]:
             axes.plot([], [], sign, color=colour, markersize=5, linestyle="none", label=text)
         for colour, text in ((style.RUNS_ZONE, "runs"), (style.SHORTCUT_ZONE, "shortcut")):
             axes.fill([], [], color=colour, label=text)
@@ -69,25 +67,20 @@ def draw(
 
 
 def _row(
-    axes,
-    row: int,
-    criterion: Criterion,
-    judgements: Mapping[str, Judgement],
-    control: Judgement,
+    axes, row: int, criterion: Criterion, points: list[tuple[float, str]], control: float
 ) -> None:
     if criterion.shortcut_below > 0:
         axes.barh(row, criterion.shortcut_below + 0.02, 0.62, -0.02, color=style.SHORTCUT_ZONE)
     axes.barh(row, 1.02 - criterion.runs_from, 0.62, criterion.runs_from, color=style.RUNS_ZONE)
     axes.axhline(row, color=style.RULE, linewidth=0.6, zorder=1)
-    values = [judgement.evidence.tested[criterion.key] for judgement in judgements.values()]
-    spread = np.linspace(-0.18, 0.18, len(values)) if len(values) > 1 else [0.0]
-    for value, offset, sign in zip(values, spread, style.markers(judgements).values(), strict=True):
+    spread = np.linspace(-0.18, 0.18, len(points)) if len(points) > 1 else [0.0]
+    for (value, sign), offset in zip(points, spread, strict=True):
         axes.plot(
             np.clip(value, 0, 1), row + offset, sign, color=style.TRAINED, markersize=5.2,
             markeredgecolor=style.PAPER, markeredgewidth=0.6, clip_on=False, zorder=4,
         )  # fmt: skip
     axes.plot(
-        np.clip(control.evidence.tested[criterion.key], 0, 1), row, "D",
+        np.clip(control, 0, 1), row, "D",
         markerfacecolor=style.PAPER, markeredgecolor=style.REFERENCE,
         markersize=5, markeredgewidth=1.3, clip_on=False, zorder=3,
     )  # fmt: skip

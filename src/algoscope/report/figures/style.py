@@ -12,9 +12,10 @@ files letters are outlines, which every program shows alike.
 import csv
 import hashlib
 import io
+import itertools
 import pathlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import matplotlib
@@ -24,23 +25,17 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from algoscope.files import place
+from algoscope.files import write_bytes
 from algoscope.markup import escape
 
 INK, MUTED, RULE, PAPER = "#1c2530", "#657082", "#d3d9e0", "#fefefe"
 REFERENCE, TRAINED, NULL = "#0a6fb0", "#c8500a", "#8b939e"
 RUNS_ZONE, SHORTCUT_ZONE = "#d7ebf7", "#fbe6d9"
 _VARIABLES = {
-    INK: "ink",
-    MUTED: "muted",
-    RULE: "rule",
-    PAPER: "paper",
-    REFERENCE: "reference",
-    TRAINED: "trained",
-    NULL: "null",
-    RUNS_ZONE: "runs-zone",
-    SHORTCUT_ZONE: "shortcut-zone",
-}
+    INK: "ink", MUTED: "muted", RULE: "rule", PAPER: "paper",
+    REFERENCE: "reference", TRAINED: "trained", NULL: "null",
+    RUNS_ZONE: "runs-zone", SHORTCUT_ZONE: "shortcut-zone",
+}  # fmt: skip
 _SIGNS = "os^vP*X"
 FULL, NARROW = 9.4, 3.7
 """Widths in inches: of a page, and of a telephone."""
@@ -67,18 +62,11 @@ _SETTINGS: dict[Any, Any] = {
     "legend.labelcolor": INK,
     "lines.linewidth": 1.4,
     "text.color": INK,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.labelsize": 9,
-    "ytick.labelsize": 9,
-    "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
-    "xtick.major.size": 3,
-    "ytick.major.size": 3,
     "savefig.dpi": 200,
 }
+for _axis in ("xtick", "ytick"):
+    _SETTINGS |= {f"{_axis}.color": MUTED, f"{_axis}.labelcolor": INK, f"{_axis}.labelsize": 9}
+    _SETTINGS |= {f"{_axis}.major.width": 0.7, f"{_axis}.major.size": 3}
 
 
 class Drawn(NamedTuple):
@@ -124,44 +112,35 @@ def grid(
 
 def save(drawn: Drawn, folder: pathlib.Path) -> None:
     """NAME.svg, .pdf and .png, and NAME.csv with the data."""
-    fixed = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    for suffix, metadata in fixed.items():
-
-        def fill(path: pathlib.Path, suffix=suffix, metadata=metadata) -> None:
-            salted: dict[Any, Any] = {"svg.hashsalt": drawn.name, "svg.fonttype": "path"}
-            with styled(), matplotlib.rc_context(salted):
-                drawn.figure.savefig(path, format=suffix, metadata=metadata, facecolor="white")
-
-        place(folder / f"{drawn.name}.{suffix}", fill)
-    place(folder / f"{drawn.name}.csv", lambda path: _write_csv(drawn, path))
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+    for suffix, metadata in undated.items():
+        options = {"format": suffix, "metadata": metadata, "facecolor": "white"}
+        write_bytes(folder / f"{drawn.name}.{suffix}", _image(drawn, drawn.name, "path", options))
+    data = io.StringIO()
+    csv.writer(data, lineterminator="\n").writerows([drawn.columns, *drawn.rows])
+    write_bytes(folder / f"{drawn.name}.csv", data.getvalue().encode())
 
 
-def _write_csv(drawn: Drawn, path: pathlib.Path) -> None:
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(drawn.columns)
-        writer.writerows(drawn.rows)
+def _image(drawn: Drawn, salt: str, letters: str, options: dict[str, Any]) -> bytes:
+    file = io.BytesIO()
+    salted: dict[Any, Any] = {"svg.hashsalt": salt, "svg.fonttype": letters}
+    with styled(), matplotlib.rc_context(salted):
+        drawn.figure.savefig(file, **options)
+    return file.getvalue()
 
 
 def inline(drawn: Drawn, class_: str = "full") -> str:
     """The figure as an SVG element in the page's colours and letters."""
-    file = io.StringIO()
-    salted: dict[Any, Any] = {"svg.hashsalt": drawn.name + class_, "svg.fonttype": "none"}
-    with styled(), matplotlib.rc_context(salted):
-        drawn.figure.savefig(file, format="svg", metadata={"Date": None})
-    text = file.getvalue()
+    options = {"format": "svg", "metadata": {"Date": None}}
+    text = _image(drawn, drawn.name + class_, "none", options).decode()
     text = text[text.index("<svg") :]
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, f"var(--{variable})")
-    text = re.sub(r"(font: |font-family: )([^;\"]*?)'[^;\"]*", _plain_font, text)
+    text = re.sub(r"(font: |font-family: )([^;\"]*?)'[^;\"]*", r"\1\2var(--figure-font)", text)
     text = _with_own_ids(text, drawn.name + class_)
     text = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     head = f'<svg class="{class_}" role="img" aria-label="{escape(drawn.alternative)}"'
     return text.replace("<svg", head, 1)
-
-
-def _plain_font(match: re.Match) -> str:
-    return f"{match[1]}{match[2]}var(--figure-font)"
 
 
 def _with_own_ids(text: str, name: str) -> str:
@@ -178,18 +157,14 @@ def _with_own_ids(text: str, name: str) -> str:
 
 def shaded(values: np.ndarray, colour: str) -> np.ndarray:
     """Numbers from 0 to 1 as the colour, the ground shining through: [..., 4]."""
-    red_green_blue = to_rgb(colour)
-    image = np.empty((*values.shape, 4))
-    image[..., :3] = red_green_blue
-    image[..., 3] = np.clip(values, 0, 1)
-    return image
+    ink = np.broadcast_to(to_rgb(colour), (*values.shape, 3))
+    return np.concatenate([ink, np.clip(values, 0, 1)[..., None]], -1)
 
 
-def markers(names: Iterable[str]) -> dict[str, str]:
+def markers(names: Collection[str]) -> dict[str, str]:
     """The sign of each network; those of one run, which comes before the comma, have the same."""
-    runs_by_name = {name: run_of(name) for name in names}
-    runs = list(dict.fromkeys(runs_by_name.values()))
-    return {name: _SIGNS[runs.index(run) % len(_SIGNS)] for name, run in runs_by_name.items()}
+    signs = dict(zip(dict.fromkeys(map(run_of, names)), itertools.cycle(_SIGNS), strict=False))
+    return {name: signs[run_of(name)] for name in names}
 
 
 def run_of(name: str) -> str:

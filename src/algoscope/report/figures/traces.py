@@ -67,20 +67,15 @@ def draw(
 
 def _panel(axes, curves: Mapping[str, np.ndarray]) -> None:
     trained = [values for name, values in curves.items() if name != "compiled"]
+    steps = np.arange(1, len(next(iter(curves.values()))) + 1)
     axes.grid(True, axis="y")
-    for values in trained:
-        axes.plot(
-            np.arange(1, len(values) + 1), values, color=style.TRAINED, linewidth=0.8, alpha=0.55
-        )
     if trained:
+        axes.plot(steps, np.transpose(trained), color=style.TRAINED, linewidth=0.8, alpha=0.55)
         mean = np.mean(trained, 0)
-        axes.plot(
-            np.arange(1, len(mean) + 1), mean, "o-", color=style.TRAINED, linewidth=2, markersize=4
-        )
+        axes.plot(steps, mean, "o-", color=style.TRAINED, linewidth=2, markersize=4)
     if "compiled" in curves:
-        values = curves["compiled"]
         axes.plot(
-            np.arange(1, len(values) + 1), values, "D-", color=style.REFERENCE, markersize=4,
+            steps, curves["compiled"], "D-", color=style.REFERENCE, markersize=4,
             markerfacecolor="none", clip_on=False,
         )  # fmt: skip
     axes.xaxis.get_major_locator().set_params(integer=True)

@@ -14,18 +14,16 @@ def draw(run: Run, task: str, width: float = style.FULL) -> Drawn:
     losses = np.asarray(metrics.loss)[:, :, place]
     scores = np.asarray(metrics.validation)[:, :, place]
     window = max(1, round(len(losses) * _SMOOTHED_OVER))
-    smooth = np.stack([_mean_of(losses[:, k], window) for k in range(losses.shape[1])], 1)
+    kernel = np.full(window, 1 / window)
+    smooth = np.stack([np.convolve(values, kernel, "valid") for values in losses.T], 1)
+    look = {"color": style.TRAINED, "linewidth": 0.9, "alpha": 0.7}
     with style.styled():
         figure, (left, right) = style.grid(2, width, style.columns(width), 2.5)
-        left.plot(
-            np.arange(len(smooth)) + window, smooth, color=style.TRAINED, linewidth=0.9, alpha=0.7
-        )
+        left.plot(np.arange(len(smooth)) + window, smooth, **look)
         if (smooth > 0).all():
             left.set_yscale("log")
         left.set_title(f"loss, mean of {window} steps" if window > 1 else "loss")
-        right.plot(
-            metrics.validation_steps, scores, ".-", color=style.TRAINED, linewidth=0.9, alpha=0.7
-        )
+        right.plot(metrics.validation_steps, scores, ".-", **look)
         right.set_title("score in validation")
         for axes in (left, right):
             axes.grid(True, axis="y")
@@ -47,7 +45,3 @@ def draw(run: Run, task: str, width: float = style.FULL) -> Drawn:
             for k, seed in enumerate(run.seeds)
         ],
     )
-
-
-def _mean_of(values: np.ndarray, window: int) -> np.ndarray:
-    return np.convolve(values, np.full(window, 1 / window), "valid")
