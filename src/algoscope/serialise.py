@@ -88,7 +88,17 @@ def from_json(
     if kind in names:
         return names[kind](content)
     if _fields(kind) is not None:
-        return _from_fields(kind, content, where, inner)
+        if not isinstance(content, dict):
+            needed = f"needed the fields of {kind.__name__}"
+            raise FormatError(f"{where}: got {short(content)}, {needed}")
+        kinds = typing.get_type_hints(kind)
+        unknown = [unknown_name(f"field of {where}", n, kinds) for n in content if n not in kinds]
+        if unknown:
+            raise FormatError("\n".join(unknown))
+        try:
+            return kind(**{name: inner(kinds[name], part, name) for name, part in content.items()})
+        except TypeError as error:
+            raise FormatError(f"{where}: {error}") from None
     if origin in (dict, Mapping) and isinstance(content, dict):
         key, part_kind = arguments
         return {key(name): inner(part_kind, part, where) for name, part in content.items()}
@@ -120,18 +130,3 @@ def _member(kinds: tuple[Any, ...], content: Any) -> Any:
     if type(content) in kinds or not composed or isinstance(content, int | float):
         return type(content)
     return composed[0]
-
-
-def _from_fields(
-    kind: type, content: Any, where: str, inner: Callable[[Any, Any, str], Any]
-) -> Any:
-    if not isinstance(content, dict):
-        raise FormatError(f"{where}: got {short(content)}, needed the fields of {kind.__name__}")
-    kinds = typing.get_type_hints(kind)
-    unknown = [name for name in content if name not in kinds]
-    if unknown:
-        raise FormatError("\n".join(unknown_name(f"field of {where}", n, kinds) for n in unknown))
-    try:
-        return kind(**{name: inner(kinds[name], part, name) for name, part in content.items()})
-    except TypeError as error:
-        raise FormatError(f"{where}: {error}") from None

@@ -16,6 +16,16 @@ class Estimate(NamedTuple):
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
+def mean(values: np.ndarray) -> float:
+    """NaN of nothing."""
+    return float(values.mean()) if values.size else float("nan")
+
+
+def share(part: float, whole: float) -> float:
+    """NaN of nothing."""
+    return float(part / whole) if whole else float("nan")
+
+
 def proportion(right: Sequence[bool]) -> Estimate:
     """A share with Wilson's interval."""
     n = len(right)

@@ -126,14 +126,10 @@ def correlation(accuracy: Numbers, faithfulness: Numbers) -> Correlation:
             )
     pearson: Any = scipy.stats.pearsonr(x, y)
     spearman: Any = scipy.stats.spearmanr(x, y)
-    if len(x) > 3:
-        low, high = pearson.confidence_interval(0.95)
-    else:
-        low, high = -1.0, 1.0
-    ranked = _bootstrap_spearman(x, y)
+    low, high = pearson.confidence_interval(0.95) if len(x) > 3 else (-1.0, 1.0)
     return Correlation(
         len(x), float(pearson.statistic), float(pearson.pvalue), float(low), float(high),
-        float(spearman.statistic), float(spearman.pvalue), *ranked,
+        float(spearman.statistic), float(spearman.pvalue), *_bootstrap_spearman(x, y),
     )  # fmt: skip
 
 

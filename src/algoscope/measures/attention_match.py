@@ -29,6 +29,7 @@ import numpy as np
 
 from algoscope.measures.references import Reference
 from algoscope.recording import Recording
+from algoscope.statistics import mean
 
 _LEAST = 2.0**-24
 ROW_SETS = ("all", "unsettled", "decisive")
@@ -75,16 +76,19 @@ def internal_gap(subject: Recording, reference: Reference, unsettled: np.ndarray
     rows = compare_rows(np.asarray(subject.attention), reference)
     sets = row_sets(reference, unsettled)
     averaged = np.asarray(subject.attention).mean(2, keepdims=True)
-    averaged_l1 = np.abs(averaged - np.asarray(reference.recording.attention)).sum(-1)
+    averaged_rows = np.abs(averaged - np.asarray(reference.recording.attention)).sum(-1)
     valid = sets["all"]
-    nodes = valid.shape[-1]
+    nodes, count = valid.shape[-1], valid.sum((0, 2, 3))
+    l1, averaged_l1 = mean(rows.l1[valid]), mean(averaged_rows[valid])
+    total = (rows.l1 * valid).sum((0, 2, 3))
+    per_step = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return InternalGap(
         reference.name,
-        _mean(rows.l1, valid) / nodes,
-        _mean(averaged_l1, valid) / nodes,
-        _mean(averaged_l1, valid) / 2,
+        l1 / nodes,
+        averaged_l1 / nodes,
+        averaged_l1 / 2,
         {name: _gap(rows, chosen) for name, chosen in sets.items()},
-        _mean_over(rows.l1, valid, (0, 2, 3)) / 2,
+        per_step / 2,
     )
 
 
@@ -146,27 +150,8 @@ def best_heads(attention: np.ndarray, reference: Reference) -> list[int]:
 
 
 def _gap(rows: Rows, chosen: np.ndarray) -> Gap:
-    l1 = _mean(rows.l1, chosen)
-    return Gap(
-        int(chosen.sum()),
-        l1,
-        l1 / 2,
-        _mean(rows.kl_nats, chosen),
-        _mean(rows.js_bits, chosen),
-        _mean(rows.earth_movers, chosen),
-        _mean(rows.agrees, chosen),
-        _mean(rows.agrees_any_head, chosen),
-    )
-
-
-def _mean(values: np.ndarray, chosen: np.ndarray) -> float:
-    return float(values[chosen].mean()) if chosen.any() else float("nan")
-
-
-def _mean_over(values: np.ndarray, chosen: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    count = chosen.sum(axes)
-    total = (values * chosen).sum(axes)
-    return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    l1, *others = (mean(measure[chosen]) for measure in rows)
+    return Gap(int(chosen.sum()), l1, l1 / 2, *others)
 
 
 def _kl(p: np.ndarray, q: np.ndarray) -> np.ndarray:

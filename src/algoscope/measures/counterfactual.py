@@ -17,6 +17,7 @@ the standard:
               differ between the two
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from algoscope.measures.changed_problems import Problem, problems_of, traced
 from algoscope.measures.references import Reference
 from algoscope.measures.trace_match import NUMBER_MARGIN, entries
 from algoscope.recording import Recording
+from algoscope.statistics import mean, share
 from algoscope.tasks import Batch, Kind, Stage
 
 _TRIES = 12
@@ -77,18 +79,19 @@ def changes(batch: Batch, seed: int) -> tuple[Changed, Changed]:
             f"task: got {batch.task.name}, needed one whose problems have edges (A) or keys (key)"
         )
     random = np.random.default_rng(seed)
-    by_notice: dict[bool, dict[int, Problem]] = {True: {}, False: {}}
+    used: dict[int, Problem] = {}
+    unused: dict[int, Problem] = {}
     originals = problems_of(batch)
     for _ in range(_TRIES):
         tried = [_change(batch, p, sample, random) for sample, p in enumerate(originals)]
-        possible = [sample for sample, problem in enumerate(tried) if problem is not None]
+        possible = {sample: p for sample, p in enumerate(tried) if p is not None}
         if not possible:
             break
-        after = traced(batch, [tried[sample] for sample in possible])  # pyright: ignore
-        noticed = _noticed(batch.take(np.array(possible)), after)
-        for sample, seen in zip(possible, noticed, strict=True):
-            by_notice[bool(seen)].setdefault(sample, tried[sample])  # pyright: ignore
-    return tuple(_changed(batch, by_notice[used]) for used in (True, False))  # pyright: ignore
+        after = traced(batch, list(possible.values()))
+        noticed = _noticed(batch.take(np.array(list(possible))), after)
+        for (sample, problem), seen in zip(possible.items(), noticed, strict=True):
+            (used if seen else unused).setdefault(sample, problem)
+    return _changed(batch, used), _changed(batch, unused)
 
 
 def has_flips(batch: Batch) -> bool:
@@ -107,35 +110,33 @@ def flips(batch: Batch, seed: int) -> Changed:
         )
     random = np.random.default_rng(seed)
     originals = problems_of(batch)
+
+    def with_values(problems: Sequence[Problem], spots: Sequence, values: np.ndarray) -> Batch:
+        entries = zip(problems, spots, values, strict=True)
+        return traced(batch, [_set(name, p, spot, value) for p, spot, value in entries])
+
     ends: dict[int, tuple[tuple[int, ...], float]] = {}
     for _ in range(_TRIES):
         spots = [_entry(name, p, random) for p in originals]
         ways = random.uniform(_LEAST_WEIGHT, _LARGEST, len(originals))
-        tried = [_set(name, p, e, w) for p, e, w in zip(originals, spots, ways, strict=True)]
-        differs = _answers_differ(batch, traced(batch, tried))
+        differs = _answers_differ(batch, with_values(originals, spots, ways))
         for sample in np.flatnonzero(differs):
             ends.setdefault(int(sample), (spots[sample], float(ways[sample])))
     samples = np.array(sorted(ends), int)
+    first = batch.take(samples)
     if not len(samples):
-        return Changed(batch.take(samples), batch.take(samples), samples)
+        return Changed(first, first, samples)
     chosen = [originals[s] for s in samples]
     spots = [ends[s][0] for s in samples]
     near = np.array([p[name][e] for p, e in zip(chosen, spots, strict=True)])
     far = np.array([ends[s][1] for s in samples])
-    first = batch.take(samples)
-
-    def at(values: np.ndarray) -> Batch:
-        return traced(
-            batch, [_set(name, p, e, v) for p, e, v in zip(chosen, spots, values, strict=True)]
-        )
-
     for _ in range(_BISECTIONS):
         middle = (near + far) / 2
-        beyond = _answers_differ(first, at(middle))
+        beyond = _answers_differ(first, with_values(chosen, spots, middle))
         near, far = np.where(beyond, near, middle), np.where(beyond, middle, far)
     least, most = np.log(_HAIR)
     away = np.exp(random.uniform(least, most, len(samples))) / 2 * np.sign(far - near)
-    before, after = at(near - away), at(far + away)
+    before, after = (with_values(chosen, spots, v) for v in (near - away, far + away))
     good = ~_answers_differ(first, before) & _answers_differ(first, after)
     return Changed(before.take(good), after.take(good), samples[good])
 
@@ -153,12 +154,7 @@ def response(
     calm = np.ones(len(unused[0].before), bool)
     for subject_before, subject_after, _, _, valid in _entries(*unused):
         calm &= (_same(subject_before, subject_after) | ~valid).reshape(len(calm), -1).all(-1)
-    return Response(
-        right / total if total else float("nan"),
-        total,
-        float(calm.mean()) if len(calm) else float("nan"),
-        len(calm),
-    )
+    return Response(share(right, total), total, mean(calm), len(calm))
 
 
 def flip_response(
@@ -185,13 +181,7 @@ def flip_response(
         both &= (read == reference.choices[:, :steps]) | ~reference.decisive[:, :steps]
     visible = differs.any((1, 2, 3))
     seen = visible & (both | ~differs).all((1, 2, 3))
-    return FlipResponse(
-        _mean(answered), _mean(seen[visible]), _mean(answered | seen), len(answered)
-    )
-
-
-def _mean(right: np.ndarray) -> float:
-    return float(right.mean()) if right.size else float("nan")
+    return FlipResponse(mean(answered), mean(seen[visible]), mean(answered | seen), len(answered))
 
 
 def _entries(changed: Changed, subject_before: Recording, subject_after: Recording):
@@ -251,8 +241,7 @@ def _change(
     key."""
     if "A" not in problem:
         return _set("key", problem, _entry("key", problem, random), random.uniform())
-    edges = _edges(problem["A"])
-    if not len(edges):
+    if not len(_edges(problem["A"])):
         return None
     pointed = [
         (int(target), node)
@@ -261,9 +250,9 @@ def _change(
         for node, target in enumerate(batch.outputs[feature.name][sample])
         if target != node and problem["A"][int(target), node] > 0
     ]
-    if pointed and random.uniform() < 0.5:
-        return _set("A", problem, pointed[random.integers(len(pointed))], 0.0)
-    return _set("A", problem, tuple(edges[random.integers(len(edges))]), 0.0)
+    along_pointer = pointed and random.uniform() < 0.5
+    edge = pointed[random.integers(len(pointed))] if along_pointer else _entry("A", problem, random)
+    return _set("A", problem, edge, 0.0)
 
 
 def _noticed(before: Batch, after: Batch) -> np.ndarray:
@@ -278,13 +267,8 @@ def _noticed(before: Batch, after: Batch) -> np.ndarray:
 
 
 def _answers_differ(before: Batch, after: Batch) -> np.ndarray:
-    return np.any(
-        [
-            (np.asarray(before.outputs[n]) != after.outputs[n]).reshape(len(before), -1).any(-1)
-            for n in before.outputs
-        ],
-        axis=0,
-    )
+    differs = [np.asarray(before.outputs[name]) != after.outputs[name] for name in before.outputs]
+    return np.any([entries.reshape(len(before), -1).any(-1) for entries in differs], axis=0)
 
 
 def _changed(batch: Batch, problems: dict[int, Problem]) -> Changed:

@@ -15,6 +15,7 @@ from algoscope.measures.interchange import Interchange, Run, interchange
 from algoscope.measures.nulls import Scaled
 from algoscope.measures.probes import NO_SCORES, ProbeScores, mean_score, probe_scores
 from algoscope.measures.references import Reference, unsettled
+from algoscope.measures.thresholds import PLACES
 from algoscope.measures.trace_match import External, external_faithfulness
 from algoscope.networks import Network
 from algoscope.recording import Recording
@@ -22,7 +23,6 @@ from algoscope.tasks import Batch
 
 Subject = Network | Callable[[Batch], Recording]
 """A network, or anything that gives a recording of what it did on a batch."""
-_PLACES = ("small", "large", *OTHER_GRAPHS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Evidence:
         nan = float("nan")
         moves = {place: trace.moves for place, trace in self.external.items()}
         return {
-            **{f"moves_{place}": moves.get(place, nan) for place in _PLACES},
-            **{f"reads_{place}": self.reads.get(place, nan) for place in _PLACES},
+            **{f"moves_{place}": moves.get(place, nan) for place in PLACES},
+            **{f"reads_{place}": self.reads.get(place, nan) for place in PLACES},
             "effect": self.response.effect if self.response else nan,
             "still": self.response.still if self.response else nan,
             "flips": self.flips.followed if self.flips else nan,
@@ -76,7 +76,14 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
     """Measures everything, from what the subject did on the small and the large problems."""
     attention_match.check_comparable(small, exam.references[0])
     attention_match.check_comparable(large, exam.large_references[0])
-    parts = {name: _Part.cut(exam, small, samples) for name, samples in exam.parts.items()}
+    parts = {
+        name: _Part(
+            exam.small.take(samples),
+            small.take(samples),
+            [reference.take(samples) for reference in exam.references],
+        )
+        for name, samples in exam.parts.items()
+    }
     plain = parts["plain"]
     places = {"small": plain, "large": _Part(exam.large, large, exam.large_references)}
     places |= {name: parts[name] for name in OTHER_GRAPHS if name in parts}
@@ -85,10 +92,11 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
         for reference in plain.references
     ]
     closest = nearest(gaps).reference
-    random_small = random_large = None
+    untrained, untrained_probes = None, NO_SCORES
     if isinstance(subject, Network):
         random = nulls.untrained(subject, seed=0)
-        random_small, random_large = record(random, exam.small), record(random, exam.large)
+        untrained = record(random, exam.small)
+        untrained_probes = _probes(untrained, record(random, exam.large), exam)
     return Evidence(
         {name: networks.score(p.recording, p.batch)["score"] for name, p in places.items()},
         {
@@ -97,10 +105,10 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
             if small.hints
         },
         gaps,
-        _scaled(plain, closest, random_small and random_small.take(exam.parts["plain"])),
+        _scaled(plain, closest, untrained and untrained.take(exam.parts["plain"])),
         {name: _reads(place) for name, place in places.items()},
         _probes(small, large, exam),
-        _probes(random_small, random_large, exam),
+        untrained_probes,
         _response(exam, parts),
         _flip_response(exam, parts, closest),
         _interchange(subject, parts, closest) if small.hints else None,
@@ -113,11 +121,6 @@ class _Part(NamedTuple):
     batch: Batch
     recording: Recording
     references: list[Reference]
-
-    @staticmethod
-    def cut(exam: Examination, small: Recording, samples: slice) -> "_Part":
-        references = [reference.take(samples) for reference in exam.references]
-        return _Part(exam.small.take(samples), small.take(samples), references)
 
     def reference(self, name: str) -> Reference:
         return next(reference for reference in self.references if reference.name == name)
@@ -145,18 +148,15 @@ def _scaled(
     if untrained is not None:
         null_attention["untrained"] = np.asarray(untrained.attention)
     rows = {name: compare_rows(values, reference) for name, values in null_attention.items()}
-    wrong = nulls.wrong_recordings(plain.batch).values()
-    if wrong:
+    if wrong := nulls.wrong_recordings(plain.batch).values():
         each = [compare_rows(np.asarray(r.attention), reference) for r in wrong]
         rows["wrong"] = Rows(*(np.mean(measure, 0) for measure in zip(*each, strict=True)))
     subject = compare_rows(attention, reference)
     return {name: nulls.on_scale(subject, null, reference.decisive) for name, null in rows.items()}
 
 
-def _probes(small: Recording | None, large: Recording | None, exam: Examination) -> ProbeScores:
+def _probes(small: Recording, large: Recording, exam: Examination) -> ProbeScores:
     """Trained on the first half of the small plain problems, scored on the other and on large."""
-    if small is None or large is None:
-        return NO_SCORES
     plain = exam.parts["plain"]
     middle = (plain.start + plain.stop) // 2
     halves = slice(plain.start, middle), slice(middle, plain.stop)
@@ -165,26 +165,25 @@ def _probes(small: Recording | None, large: Recording | None, exam: Examination)
 
 
 def _response(exam: Examination, parts: dict[str, _Part]) -> counterfactual.Response | None:
-    if exam.used is None or exam.unused is None or not {"used", "unused"} <= set(parts):
+    if not {"used", "unused"} <= set(exam.changed):
         return None
     plain = parts["plain"].recording
-    return counterfactual.response(
-        (exam.used, plain.take(exam.used.samples), parts["used"].recording),
-        (exam.unused, plain.take(exam.unused.samples), parts["unused"].recording),
+    used, unused = (
+        (exam.changed[name], plain.take(exam.changed[name].samples), parts[name].recording)
+        for name in ("used", "unused")
     )
+    return counterfactual.response(used, unused)
 
 
 def _flip_response(
     exam: Examination, parts: dict[str, _Part], closest: str
 ) -> counterfactual.FlipResponse | None:
-    if exam.flips is None or "near" not in parts:
+    if "flips" not in exam.changed:
         return None
     near, far = parts["near"], parts["far"]
-    return counterfactual.flip_response(
-        exam.flips,
-        (near.recording, far.recording),
-        (near.reference(closest), far.reference(closest)),
-    )
+    references = near.reference(closest), far.reference(closest)
+    recordings = near.recording, far.recording
+    return counterfactual.flip_response(exam.changed["flips"], recordings, references)
 
 
 def _interchange(subject: Subject, parts: dict[str, _Part], closest: str) -> Interchange | None:

@@ -8,8 +8,7 @@ are one batch, so that a subject runs twice.
 
 import dataclasses
 import functools
-
-import numpy as np
+import itertools
 
 from algoscope import tasks
 from algoscope.measures import counterfactual
@@ -34,9 +33,8 @@ class Examination:
     parts: dict[str, slice]
     """Which samples of the small batch are what: plain, partners, used, unused, near,
     far, deep, sparse."""
-    used: Changed | None
-    unused: Changed | None
-    flips: Changed | None
+    changed: dict[str, Changed]
+    """The counterfactuals used, unused and flips, those of which there is any problem."""
 
     def batch(self, name: str) -> Batch:
         return self.small.take(self.parts[name])
@@ -69,28 +67,26 @@ def _examination(
     options = task.options
     plain = tasks.sample(task, SMALL, small_count, seed)
     batches = {"plain": plain, "partners": partners(plain)}
-    used = unused = flips = None
+    changed = {}
     if counterfactual.can_change(plain):
-        used, unused = counterfactual.changes(plain, seed)
-        batches |= {"used": used.after, "unused": unused.after}
+        changed["used"], changed["unused"] = counterfactual.changes(plain, seed)
+        batches |= {name: change.after for name, change in changed.items()}
     if counterfactual.has_flips(plain):
-        flips = counterfactual.flips(plain, seed)
-        batches |= {"near": flips.before, "far": flips.after}
+        changed["flips"] = counterfactual.flips(plain, seed)
+        batches |= {"near": changed["flips"].before, "far": changed["flips"].after}
     if "family" in options:
         weights = {name: v for name, v in _WEIGHTS.items() if name in options}
         for name, drawn in OTHER_GRAPHS.items():
             batches[name] = tasks.sample(task, SMALL, small_count, seed, **drawn, **weights)
     batches = {name: batch for name, batch in batches.items() if len(batch)}
-    ends = np.cumsum([0, *(len(batch) for batch in batches.values())])
+    ends = itertools.accumulate(len(batch) for batch in batches.values())
     parts = {
-        name: slice(int(start), int(end))
-        for name, start, end in zip(batches, ends[:-1], ends[1:], strict=True)
+        name: slice(end - len(batch), end)
+        for (name, batch), end in zip(batches.items(), ends, strict=True)
     }
     return Examination(
         Batch.join(list(batches.values())),
         tasks.sample(task, LARGE, large_count, seed),
         parts,
-        used,
-        unused,
-        flips,
+        {name: change for name, change in changed.items() if len(change.samples)},
     )

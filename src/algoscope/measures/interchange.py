@@ -29,6 +29,7 @@ from algoscope.networks import Network, Start
 from algoscope.programs.exchange import Continuation, features_that_show, resume
 from algoscope.recording import Recording
 from algoscope.regression import fit_line
+from algoscope.statistics import share
 from algoscope.tasks import Batch, Kind, Location, Stage
 
 _STEPS = 2
@@ -166,4 +167,4 @@ def _score(
         changed |= np.abs(subject_before - subject_after) > margin
         right += int((changed & (np.abs(subject_after - after) <= margin)).sum())
         total += int(changed.sum())
-    return (right / total if total else float("nan")), total
+    return share(right, total), total

@@ -97,10 +97,9 @@ def sharpness(network: Network, batch: Batch, iterations: int = 40) -> Sharpness
         gradient = jax.grad(lambda weights: loss(weights, twice))
         return jax.jvp(gradient, (flat,), (vector,))[1]
 
-    def host_product(vector: np.ndarray) -> np.ndarray:
-        return np.asarray(product(jnp.asarray(vector, flat.dtype)), np.float64)
-
-    largest, residual = largest_eigenvalue(host_product, flat.size, iterations)
+    largest, residual = largest_eigenvalue(
+        lambda v: np.asarray(product(jnp.asarray(v, flat.dtype)), float), flat.size, iterations
+    )
     return Sharpness(largest, residual, float(jax.jit(loss)(flat)), int(flat.size))
 
 

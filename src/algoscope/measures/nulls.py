@@ -116,10 +116,10 @@ def on_scale(subject: Rows, null: Rows, chosen: np.ndarray, seed: int = 0) -> di
         best = float(name in _AGREEMENTS)
         sums = np.stack([(r * chosen).sum((1, 2, 3)) for r in (rows, null_rows)])
         means = sums[:, drawn].sum(-1) / np.maximum(counts[drawn].sum(-1), 1)
-        raw, null_raw = sums.sum(-1) / max(1, counts.sum())
-        value = float(_scale(np.array([[raw], [null_raw]]), best)[0])
+        raw = sums.sum(-1) / max(1, counts.sum())
+        value = float(_scale(raw[:, None], best)[0])
         estimate = Estimate(value, *interval(_scale(means, best)))
-        scaled[name] = Scaled(estimate, float(raw), float(null_raw))
+        scaled[name] = Scaled(estimate, *raw.tolist())
     return scaled
 
 

@@ -70,9 +70,7 @@ def reference(program: GraphProgram, batch: Batch) -> Reference:
 def _decisive(program: GraphProgram, recording: Recording) -> np.ndarray:
     state = np.asarray(recording.hidden)
     before = np.concatenate([np.zeros_like(state[:, :1]), state[:, :-1]], 1)
-    changed = dict(
-        zip((v.name for v in program.variables), np.moveaxis(state != before, -1, 0), strict=True)
-    )
+    changed = {v.name: (state != before)[..., k] for k, v in enumerate(program.variables)}
     rows = []
     for number, round_ in enumerate(program.rounds):
         for selection in round_.selections:
@@ -121,9 +119,8 @@ def _reads(update: Update, places: set[str], variable: str | None = None) -> boo
 def unsettled(batch: Batch) -> np.ndarray:
     """The rows of nodes for which the algorithm has still something to do: steps up to the last one
     that changes a hint of the node. bool [batch, step, receiver]"""
-    nodes = batch.nodes
-    moving = np.zeros((*next(iter(batch.hints.values())).shape[:2], nodes), bool)[:, 1:]
-    valid = np.arange(1, moving.shape[1] + 1) < batch.lengths[:, None]
+    moving = np.zeros((len(batch), batch.time - 1, batch.nodes), bool)
+    valid = np.arange(1, batch.time) < batch.lengths[:, None]
     for feature in batch.at(Stage.HINT):
         if feature.location is Location.NODE:
             hint = batch.hints[feature.name]

@@ -1,6 +1,6 @@
 """Judgements for a terminal, as tables."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from algoscope.measures.thresholds import CRITERIA, short
 from algoscope.measures.verdict import Judgement
@@ -12,7 +12,7 @@ _TOLD = ("accuracy small", "accuracy large", "moves large", "reads large")
 def table(task: str, judgements: Mapping[str, Judgement]) -> Table:
     """A row a measure, a column a subject."""
     subjects = [_numbers(judgement) for judgement in judgements.values()]
-    limits = {c.label: [f"{c.runs_from:g}", f"{c.shortcut_below:g}"] for c in CRITERIA.values()}
+    limits = {criterion.label: criterion.limits for criterion in CRITERIA.values()}
     return Table(
         f"{task}: {', '.join(judgement.verdict.word for judgement in judgements.values())}",
         ["", *judgements, "runs from", "shortcut below"],
@@ -35,12 +35,11 @@ def verdicts_table(title: str, judgements: Mapping[str, Judgement]) -> Table:
     return _rows(title, ["verdict", *_TOLD, "why"], judgements)
 
 
-def _rows(title: str, labels: Iterable[str], judgements: Mapping[str, Judgement]) -> Table:
-    labels = list(labels)
-    subjects = {name: _numbers(judgement) for name, judgement in judgements.items()}
-    rows = [
-        [name, *(numbers.get(label, "–") for label in labels)] for name, numbers in subjects.items()
-    ]
+def _rows(title: str, labels: list[str], judgements: Mapping[str, Judgement]) -> Table:
+    rows = []
+    for name, judgement in judgements.items():
+        numbers = _numbers(judgement)
+        rows.append([name, *(numbers.get(label, "–") for label in labels)])
     return Table(title, ["", *labels], rows)
 
 

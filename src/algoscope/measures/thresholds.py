@@ -35,6 +35,11 @@ class Criterion(NamedTuple):
     def label(self) -> str:
         return self.key.replace("_", " ")
 
+    @property
+    def limits(self) -> list[str]:
+        """`runs_from` and `shortcut_below`, for a table."""
+        return [f"{self.runs_from:g}", f"{self.shortcut_below:g}"]
+
     def says(self, value: float) -> str:
         """FOR the algorithm, AGAINST it, or DOUBT."""
         if value < self.shortcut_below:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.recording import Recording
+from algoscope.statistics import mean, share
 from algoscope.tasks import Batch, Feature, Kind, Stage
 
 MARGINS = {Kind.SCALAR: 0.5, Kind.MASK: 0.1}
@@ -70,18 +71,14 @@ def external_faithfulness(subject: Recording, batch: Batch) -> External:
         moves += feature_moves
         per_step = right.mean(-1)
         by_hint[feature.name] = Faithfulness(
-            _mean(per_step[valid]),
-            _mean(np.all(right, -1)[valid]),
-            _share(feature_moves),
+            mean(per_step[valid]),
+            mean(np.all(right, -1)[valid]),
+            share(*feature_moves),
             int(feature_moves[1]),
-            np.array([_mean(per_step[:, t][valid[:, t]]) for t in range(valid.shape[1])]),
+            np.array([mean(per_step[:, t][valid[:, t]]) for t in range(valid.shape[1])]),
         )
-    return External(
-        by_hint,
-        float(np.mean([f.eq25 for f in by_hint.values()])),
-        _mean(exact[valid]),
-        _share(moves),
-    )
+    eq25 = float(np.mean([f.eq25 for f in by_hint.values()]))
+    return External(by_hint, eq25, mean(exact[valid]), share(*moves))
 
 
 def entries(feature: Feature, values) -> np.ndarray:
@@ -104,12 +101,3 @@ def _moves(
     moved &= valid.reshape(valid.shape + (1,) * (moved.ndim - 2))
     right = moved & (np.abs(predicted - after) <= margin)
     return np.array([right.sum(), moved.sum()])
-
-
-def _share(counted: np.ndarray) -> float:
-    right, total = counted
-    return float(right / total) if total else float("nan")
-
-
-def _mean(numbers: np.ndarray) -> float:
-    return float(numbers.mean()) if numbers.size else float("nan")

@@ -37,10 +37,9 @@ class Judgement(NamedTuple):
     def _repr_html_(self) -> str:
         """For notebooks: the verdict, and the numbers against their thresholds."""
         rows = [
-            [c.label, short(self.evidence.tested[c.key]), f"{c.runs_from:g}",
-             f"{c.shortcut_below:g}", c.meaning]
+            [c.label, short(self.evidence.tested[c.key]), *c.limits, c.meaning]
             for c in CRITERIA.values()
-        ]  # fmt: skip
+        ]
         accuracy = ", ".join(f"{name} {short(a)}" for name, a in self.evidence.accuracy.items())
         columns = ["number", "value", "runs from", "shortcut below", "what it is"]
         return (
@@ -79,25 +78,18 @@ def decide(accuracy: Mapping[str, float], tested: Mapping[str, float], reference
     answers = _condition("accuracy", "accuracy", max(accuracy["small"], accuracy["large"]), SOLVES)
     if not answers.met:
         return Verdict(FAILS, None, [answers])
-    measured = [(c, tested[c.key]) for c in CRITERIA.values() if not math.isnan(tested[c.key])]
-    conditions = [
-        answers,
-        *(_condition(c.key, c.label, value, c.shortcut_below) for c, value in measured),
+    unmeasured = [c for c in CRITERIA.values() if math.isnan(tested[c.key])]
+    measured = [c for c in CRITERIA.values() if c not in unmeasured]
+    tests = [_condition(c.key, c.label, tested[c.key], c.shortcut_below) for c in measured]
+    if not all(test.met for test in tests):
+        return Verdict(SHORTCUT, None, [answers, *tests])
+    missing = [
+        Condition(f"{c.label} was not measured", False, c.key) for c in unmeasured if c.needed
     ]
-    if not all(condition.met for condition in conditions):
-        return Verdict(SHORTCUT, None, conditions)
-    conditions = [
-        answers,
-        *(
-            Condition(f"{c.label} was not measured", False, c.key)
-            for c in CRITERIA.values()
-            if c.needed and math.isnan(tested[c.key])
-        ),
-        *(_condition(c.key, c.label, value, c.runs_from) for c, value in measured),
-    ]
-    if not all(condition.met for condition in conditions):
-        return Verdict(UNDECIDED, None, conditions)
-    return Verdict(RUNS, reference, conditions)
+    tests = [_condition(c.key, c.label, tested[c.key], c.runs_from) for c in measured]
+    runs = not missing and all(test.met for test in tests)
+    word, which = (RUNS, reference) if runs else (UNDECIDED, None)
+    return Verdict(word, which, [answers, *missing, *tests])
 
 
 def _condition(measure: str, label: str, value: float, least: float) -> Condition:

@@ -33,7 +33,6 @@ _SHOWN = {"plain": 3, "deep": 2, "sparse": 1}
 """Problems to look at, of each part of an examination."""
 _MOST_SHOWN = 8
 """Networks whose recordings are kept to be looked at."""
-_COUNTS = {"small": 32, "large": 16}
 _VERIFIED = 64
 _LANDSCAPE_PROBLEMS, _RESOLUTION, _ITERATIONS = 8, 21, 20
 
@@ -68,7 +67,8 @@ class _Examiner(NamedTuple):
     shown: dict[str, int]
     """So many problems of each part are shown."""
     references: dict[str, Recording]
-    """What exact programs do on the plain problems."""
+    """What exact programs do on the plain problems; none for networks that there is no verdict for,
+    which have accuracy and traces alone."""
 
 
 def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], None]) -> Findings:
@@ -78,11 +78,7 @@ def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], Non
     members = {
         f"seed {seed}": ensemble.member(index, task) for index, seed in enumerate(ensemble.seeds)
     }
-    first = next(iter(members.values()))
-    judged = _can_be_judged(first, task)
-    examiner = (
-        _by_references(task, problem_seed) if judged else _by_answers(task, problem_seed, first)
-    )
+    examiner = _examiner(task, problem_seed, next(iter(members.values())))
     chosen, titles = _choose(examiner)
     judgements, plain, shown = {}, {}, {}
 
@@ -97,10 +93,10 @@ def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], Non
     for number, (name, network) in enumerate(members.items(), 1):
         judgements[name] = examine(name, network)
         report(f"{name} ({number} of {len(members)}): {judgements[name].verdict.word}")
-    program = control = None
+    program = control = distances = None
     landscapes: list[Surroundings] = []
     names = _spread(judgements)
-    if judged:
+    if examiner.references:
         program, compiled = _program(task, problem_seed, judgements)
         name = f"compiled {program.name}"
         control = examine(name, compiled)
@@ -110,9 +106,17 @@ def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], Non
         report(f"the loss around {best} and {name}")
         batch = tasks.sample(task, SMALL, _LANDSCAPE_PROBLEMS, problem_seed)
         landscapes = [
-            _surroundings(best, members[best], batch),
-            _surroundings(name, compiled, batch),
+            Surroundings(
+                name,
+                landscape.landscape(network, batch, landscape.WIDE, _RESOLUTION),
+                landscape.sharpness(network, batch, _ITERATIONS),
+            )
+            for name, network in ((best, members[best]), (name, compiled))
         ]
+    compared = plain | examiner.references
+    if len(compared) > 1:
+        between = across.pairwise_total_variation(list(compared.values()))
+        distances = Distances(list(compared), len(examiner.references), between)
     return Findings(
         task,
         problem_seed,
@@ -120,7 +124,7 @@ def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], Non
         judgements,
         control,
         program,
-        _distances(plain, examiner.references),
+        distances,
         landscapes,
         Shown(titles, examiner.problems.take(chosen), {name: shown[name] for name in names}),
         environment(),
@@ -128,56 +132,40 @@ def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], Non
     )
 
 
-def _can_be_judged(network: Network, task: str) -> bool:
-    return (
-        bool(programs.of_task(task, Role.REFERENCE))
-        and network.features == tasks.get(task).features
-        and network.config.attention_bias is None
-    )
-
-
-def _by_references(task: str, problem_seed: int) -> _Examiner:
-    exam = examination(task, problem_seed)
-    return _Examiner(
-        lambda network: measures.judge(network, task, problem_seed),
-        exam.small,
-        exam.parts,
-        _SHOWN,
-        {r.name: r.recording.take(exam.parts["plain"]) for r in exam.references},
-    )
-
-
-def _by_answers(task: str, problem_seed: int, network: Network) -> _Examiner:
-    """For networks that there is no verdict for: accuracy and traces alone."""
+def _examiner(task: str, problem_seed: int, network: Network) -> _Examiner:
+    """For networks like this one."""
     only_size = network.config.attention_bias
-    sizes = {"small": only_size or SMALL, "large": only_size or LARGE}
+    if only_size:
+        reason = f"the network works for {only_size} nodes alone, and an examination has two sizes"
+    elif not programs.of_task(task, Role.REFERENCE) or network.features != tasks.get(task).features:
+        reason = f"the library has no exact program for {task} as these networks read it"
+    else:
+        exam = examination(task, problem_seed)
+        references = {r.name: r.recording.take(exam.parts["plain"]) for r in exam.references}
+        return _Examiner(
+            lambda network: measures.judge(network, task, problem_seed),
+            exam.small,
+            exam.parts,
+            _SHOWN,
+            references,
+        )
     batches = {
-        place: _as_read_by(network, tasks.sample(task, size, _COUNTS[place], problem_seed))
-        for place, size in sizes.items()
+        place: _as_read_by(network, tasks.sample(task, only_size or size, count, problem_seed))
+        for place, size, count in (("small", SMALL, 32), ("large", LARGE, 16))
     }
-    reason = (
-        f"the network works for {only_size} nodes alone, and an examination has two sizes"
-        if only_size
-        else f"the library has no exact program for {task} as these networks read it"
-    )
 
-    def judge(network: Network) -> Judgement:
+    def judge_answers(network: Network) -> Judgement:
         recordings = {place: record(network, batch) for place, batch in batches.items()}
+        pairs = {place: (recordings[place], batch) for place, batch in batches.items()}
         evidence = Evidence(
-            {place: networks.score(r, batches[place])["score"] for place, r in recordings.items()},
-            {
-                place: external_faithfulness(r, batches[place])
-                for place, r in recordings.items()
-                if r.hints
-            },
+            {place: networks.score(*pair)["score"] for place, pair in pairs.items()},
+            {p: external_faithfulness(*pair) for p, pair in pairs.items() if pair[0].hints},
         )
-        return Judgement(
-            Verdict(NOT_JUDGED, None, [Condition(reason, False)]), evidence, recordings
-        )
+        verdict = Verdict(NOT_JUDGED, None, [Condition(reason, False)])
+        return Judgement(verdict, evidence, recordings)
 
-    problems = batches["small"]
-    shown = {"plain": sum(_SHOWN.values())}
-    return _Examiner(judge, problems, {"plain": slice(0, len(problems))}, shown, {})
+    problems, shown = batches["small"], {"plain": sum(_SHOWN.values())}
+    return _Examiner(judge_answers, problems, {"plain": slice(0, len(problems))}, shown, {})
 
 
 def _as_read_by(network: Network, batch: Batch) -> Batch:
@@ -230,21 +218,3 @@ def _program(
         verify(program, tasks.sample(task, SMALL, _VERIFIED, problem_seed)),
     )
     return about, network
-
-
-def _distances(
-    recordings: dict[str, Recording], references: dict[str, Recording]
-) -> Distances | None:
-    everybody = recordings | references
-    if len(everybody) < 2:
-        return None
-    between = across.pairwise_total_variation(list(everybody.values()))
-    return Distances(list(everybody), len(references), between)
-
-
-def _surroundings(name: str, network: Network, batch: Batch) -> Surroundings:
-    return Surroundings(
-        name,
-        landscape.landscape(network, batch, landscape.WIDE, _RESOLUTION),
-        landscape.sharpness(network, batch, _ITERATIONS),
-    )

@@ -21,16 +21,14 @@ def places(adjacency: np.ndarray) -> np.ndarray:
     np.fill_diagonal(joined, False)
     nodes = len(joined)
     if not joined.any() or joined.sum(1).mean() > _SPARSE:
-        return _circle(nodes)
+        angles = 2 * math.pi * np.arange(nodes) / nodes - math.pi / 2
+        return 0.5 + 0.5 * np.stack([np.cos(angles), np.sin(angles)], -1)
     distances = np.asarray(scipy.sparse.csgraph.shortest_path(joined, unweighted=True))
     apart = np.isinf(distances)
     distances[apart] = distances[~apart].max() + 2
-    return _fitted(_least_stress(distances))
-
-
-def _circle(nodes: int) -> np.ndarray:
-    angles = 2 * math.pi * np.arange(nodes) / nodes - math.pi / 2
-    return 0.5 + 0.5 * np.stack([np.cos(angles), np.sin(angles)], -1)
+    positions = _least_stress(distances)
+    low, high = positions.min(0), positions.max(0)
+    return (positions - (low + high) / 2) / max((high - low).max(), 1e-9) + 0.5
 
 
 def _least_stress(distances: np.ndarray) -> np.ndarray:
@@ -41,15 +39,9 @@ def _least_stress(distances: np.ndarray) -> np.ndarray:
     positions = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 1e-9))
     positions = positions + 1e-3 * np.random.default_rng(0).standard_normal(positions.shape)
     weights = np.divide(1.0, distances**2, out=np.zeros_like(distances), where=distances > 0)
-    laplacian = np.diag(weights.sum(1)) - weights
-    inverse = np.linalg.pinv(laplacian)
+    inverse = np.linalg.pinv(np.diag(weights.sum(1)) - weights)
     for _ in range(_ROUNDS):
         lengths = np.linalg.norm(positions[:, None] - positions[None], axis=-1)
         pulls = weights * distances / np.maximum(lengths, 1e-9)
         positions = inverse @ ((np.diag(pulls.sum(1)) - pulls) @ positions)
     return positions
-
-
-def _fitted(positions: np.ndarray) -> np.ndarray:
-    low, high = positions.min(0), positions.max(0)
-    return (positions - (low + high) / 2) / max((high - low).max(), 1e-9) + 0.5

@@ -34,7 +34,6 @@ _SANDBOX = "sandbox allow-scripts"
 _COLUMNS = (
     "compare", "run", "tasks", "seeds", "steps", "test score", "verdicts", "created", "page",
 )  # fmt: skip
-_NUMBERS = ("seeds", "steps", "test score")
 
 
 class Summary(NamedTuple):
@@ -82,12 +81,9 @@ def app(root: pathlib.Path) -> Starlette:
             return _refused("no such report; make it with: algoscope report RUN")
         return FileResponse(path, headers={"Content-Security-Policy": _SANDBOX})
 
+    routes = {"/": index, "/compare": compare, "/report/{name}": report}
     return Starlette(
-        routes=[
-            Route("/", index),
-            Route("/compare", compare),
-            Route("/report/{name}", report),
-        ],
+        routes=[Route(path, answer) for path, answer in routes.items()],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
     )
 
@@ -144,10 +140,7 @@ def _refused(reason: str) -> HTMLResponse:
 
 
 def _list(root: pathlib.Path, entries: Entries) -> str:
-    heads = [
-        element("th", name, scope="col", class_="number" if name in _NUMBERS else None)
-        for name in _COLUMNS
-    ]
+    heads = [element("th", name, scope="col", class_=_class(name)) for name in _COLUMNS]
     rows = [_row(name, entry) for name, entry in entries.items()]
     return (
         f"<h1>{len(entries)} run{'' if len(entries) == 1 else 's'}</h1>"
@@ -187,31 +180,29 @@ def _row(name: str, entry: Summary | str) -> str:
         escape(entry.run.created),
         link,
     )
-    return element(
-        "tr",
-        *(
-            element("td", cell, class_="number" if column in _NUMBERS else None)
-            for column, cell in zip(_COLUMNS, cells, strict=True)
-        ),
-    )
+    named = zip(_COLUMNS, cells, strict=True)
+    return element("tr", *(element("td", cell, class_=_class(column)) for column, cell in named))
+
+
+def _class(column: str) -> str | None:
+    return "number" if column in ("seeds", "steps", "test score") else None
 
 
 def _comparison(summaries: list[Summary]) -> str:
     names = [summary.run.name for summary in summaries]
-    values = differences([_described(summary) for summary in summaries])
+    described = [
+        {
+            "test score": summary.test,
+            "steps": summary.steps,
+            **{f"networks: {word}": str(count) for word, count in summary.verdicts.items()},
+            **summary.means,
+            **{name: json.dumps(value) for name, value in summary.run.options.items()},
+        }
+        for summary in summaries
+    ]
+    values = differences(described)
     rows = [[label, *(value or "–" for value in row)] for label, row in values.items()]
     title = f"{len(rows)} differences" if rows else "No difference"
     return f'<h1>{escape(" and ".join(names))}</h1><p><a href="/">All runs</a></p>' + html.table(
         Table(title, ["", *names], rows)
     )
-
-
-def _described(summary: Summary) -> dict[str, str]:
-    """Configuration, outcome and verdicts, by label."""
-    return {
-        "test score": summary.test,
-        "steps": summary.steps,
-        **{f"networks: {word}": str(count) for word, count in summary.verdicts.items()},
-        **summary.means,
-        **{name: json.dumps(value) for name, value in summary.run.options.items()},
-    }

@@ -81,10 +81,8 @@ def lead(judgements: Judgements, control: Judgement | None) -> str:
         if CRITERIA[key].says(value) == AGAINST
     )
     if against:
-        most = [f"{escape(label)} ({count})" for label, count in against.most_common(3)]
-        sentences.append(
-            f"What contradicts the algorithm, with the number of networks: {', '.join(most)}."
-        )
+        most = ", ".join(f"{escape(label)} ({count})" for label, count in against.most_common(3))
+        sentences.append(f"What contradicts the algorithm, with the number of networks: {most}.")
     word = control.verdict.word
     passed = "passes every test" if word == RUNS else f"is {word}"
     sentences.append(f"The same algorithm compiled into weights, the control, {passed}.")
@@ -144,20 +142,17 @@ def _cell(label: str, value: float) -> str:
 
 
 def reasons(judgements: Judgements) -> str:
-    def told(judgement: Judgement) -> str:
-        facts = list(judgement.verdict.reasons)
-        if judgement.evidence.internal:
-            facts.append(f"nearest reference {judgement.evidence.nearest.reference}")
-        return f"{word(judgement.verdict.word)} – {escape('; '.join(facts))}"
-
-    return _list(f"{escape(name)}: {told(judgement)}" for name, judgement in judgements.items())
+    items = []
+    for name, (verdict, evidence, _) in judgements.items():
+        nearest = [f"nearest reference {evidence.nearest.reference}"] if evidence.internal else []
+        facts = escape("; ".join(verdict.reasons + nearest))
+        items.append(f"{escape(name)}: {word(verdict.word)} – {facts}")
+    return _list(items)
 
 
 def meanings() -> str:
     """What the words mean, and the numbers that are tested, with their thresholds."""
-    rows = [
-        [c.label, c.meaning, f"{c.runs_from:g}", f"{c.shortcut_below:g}"] for c in CRITERIA.values()
-    ]
+    rows = [[c.label, c.meaning, *c.limits] for c in CRITERIA.values()]
     columns = ["number", "what it is", "runs from", "shortcut below"]
     title = f"{len(rows)} numbers are tested, each from 0 to 1, where 1 is the algorithm"
     return _list(
