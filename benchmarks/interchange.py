@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 from algoscope import networks, programs, runs
-from algoscope.measures.changed_problems import problems_of, traced
+from algoscope.measures.counterfactual import problems_of, traced
 from algoscope.measures.evidence import record
 from algoscope.measures.examination import examination
 from algoscope.measures.interchange import Run, interchange, partners
@@ -35,7 +35,8 @@ def subjects(paths: list[str]) -> dict[str, Network]:
 
 
 def main() -> None:
-    plain = examination("bfs").batch("plain")
+    exam = examination("bfs")
+    plain = exam.small.take(exam.parts["plain"])
     problems = problems_of(plain)
     other_source = [
         own | {"s": other["s"]}

@@ -23,13 +23,15 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.measures.attention_match import best_heads
-from algoscope.measures.changed_problems import Problem, problems_of, traced
 from algoscope.measures.references import Reference
 from algoscope.measures.trace_match import NUMBER_MARGIN, entries
 from algoscope.recording import Recording
 from algoscope.statistics import mean, share
 from algoscope.tasks import Batch, Kind, Stage
+from algoscope.tasks.sampling import trace_problems
 
+Problem = dict[str, np.ndarray]
+"""The features of `Task.problem` by name, as registers."""
 _TRIES = 12
 _LEAST_WEIGHT, _LARGEST = 1 / 31, 1.0
 _HAIR = (2e-4, 8e-4)
@@ -66,15 +68,33 @@ class FlipResponse(NamedTuple):
     pairs: int
 
 
-def can_change(batch: Batch) -> bool:
-    """Whether there are changes for this task: its problems have edges or keys."""
-    return _changeable(batch) is not None
+def problems_of(batch: Batch) -> list[Problem]:
+    """What defines each problem of the batch."""
+    columns = {}
+    for feature in batch.features:
+        if feature.name in batch.task.problem:
+            values = np.asarray(batch.inputs[feature.name])
+            columns[feature.name] = values.argmax(-1)[..., None] if feature.one_hot else values
+    return [
+        {name: np.array(values[sample]) for name, values in columns.items()}
+        for sample in range(len(batch))
+    ]
+
+
+def traced(like: Batch, problems: Sequence[Problem]) -> Batch:
+    """The batch of these problems of the same task and size."""
+    return trace_problems(like.task, like.nodes, problems)
+
+
+def changeable(batch: Batch) -> str | None:
+    """What can be changed in problems of this task: edges or keys."""
+    return next((name for name in ("A", "key") if name in batch.task.problem), None)
 
 
 def changes(batch: Batch, seed: int) -> tuple[Changed, Changed]:
     """For each problem a change that alters the algorithm's trace, and one that does not; problems
     for which none of twelve tries is of the sort are left out."""
-    if not can_change(batch):
+    if changeable(batch) is None:
         raise ValueError(
             f"task: got {batch.task.name}, needed one whose problems have edges (A) or keys (key)"
         )
@@ -96,13 +116,13 @@ def changes(batch: Batch, seed: int) -> tuple[Changed, Changed]:
 
 def has_flips(batch: Batch) -> bool:
     """Whether problems of this task hold numbers that can be changed by a hair."""
-    name = _changeable(batch)
+    name = changeable(batch)
     return any(f.kind is Kind.SCALAR and not f.whole for f in batch.features if f.name == name)
 
 
 def flips(batch: Batch, seed: int) -> Changed:
     """Pairs of problems on either side of a change of the algorithm's answer, by bisection."""
-    name = _changeable(batch)
+    name = changeable(batch)
     if name is None or not has_flips(batch):
         raise ValueError(
             f"task: got {batch.task.name}, whose problems have no numbers to change by a hair; "
@@ -168,17 +188,16 @@ def flip_response(
         answers = [entries(feature, r.outputs[feature.name]) for r in subject]
         hits = (answers[0] == truths[0]) & (answers[1] == truths[1]) | (truths[0] == truths[1])
         answered &= hits.reshape(len(answered), -1).all(-1)
-    choices = [reference.choices for reference in references]
-    steps = min(c.shape[1] for c in choices)
-    decisive = np.logical_or(*(r.decisive[:, :steps] for r in references))
-    differs = (choices[0][:, :steps] != choices[1][:, :steps]) & decisive
-    for reference in references:
-        differs &= reference.recording.valid[:, :steps, None, None]
+    steps = min(reference.decisive.shape[1] for reference in references)
+    choices = [reference.choices[:, :steps] for reference in references]
+    decisive = [reference.decisive[:, :steps] for reference in references]
+    differs = (choices[0] != choices[1]) & (decisive[0] | decisive[1])
     both = np.ones_like(differs)
-    for recording, reference in zip(subject, references, strict=True):
+    for k, (recording, reference) in enumerate(zip(subject, references, strict=True)):
+        differs &= reference.recording.valid[:, :steps, None, None]
         attention = np.asarray(recording.attention)
         read = attention[:, :steps, best_heads(attention, reference)].argmax(-1)
-        both &= (read == reference.choices[:, :steps]) | ~reference.decisive[:, :steps]
+        both &= (read == choices[k]) | ~decisive[k]
     visible = differs.any((1, 2, 3))
     seen = visible & (both | ~differs).all((1, 2, 3))
     return FlipResponse(mean(answered), mean(seen[visible]), mean(answered | seen), len(answered))
@@ -206,10 +225,6 @@ def _entries(changed: Changed, subject_before: Recording, subject_after: Recordi
 
 def _same(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.abs(one - other) <= NUMBER_MARGIN
-
-
-def _changeable(batch: Batch) -> str | None:
-    return next((name for name in ("A", "key") if name in batch.task.problem), None)
 
 
 def _edges(A: np.ndarray) -> np.ndarray:

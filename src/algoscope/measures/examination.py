@@ -36,9 +36,6 @@ class Examination:
     changed: dict[str, Changed]
     """The counterfactuals used, unused and flips, those of which there is any problem."""
 
-    def batch(self, name: str) -> Batch:
-        return self.small.take(self.parts[name])
-
     @functools.cached_property
     def references(self) -> list[Reference]:
         """The class on the small batch."""
@@ -64,18 +61,17 @@ def _examination(
 ) -> Examination:
     """Kept for each set of references: users register programs of their own."""
     del references
-    options = task.options
     plain = tasks.sample(task, SMALL, small_count, seed)
     batches = {"plain": plain, "partners": partners(plain)}
     changed = {}
-    if counterfactual.can_change(plain):
+    if counterfactual.changeable(plain):
         changed["used"], changed["unused"] = counterfactual.changes(plain, seed)
         batches |= {name: change.after for name, change in changed.items()}
     if counterfactual.has_flips(plain):
         changed["flips"] = counterfactual.flips(plain, seed)
         batches |= {"near": changed["flips"].before, "far": changed["flips"].after}
-    if "family" in options:
-        weights = {name: v for name, v in _WEIGHTS.items() if name in options}
+    if "family" in task.options:
+        weights = {name: v for name, v in _WEIGHTS.items() if name in task.options}
         for name, drawn in OTHER_GRAPHS.items():
             batches[name] = tasks.sample(task, SMALL, small_count, seed, **drawn, **weights)
     batches = {name: batch for name, batch in batches.items() if len(batch)}

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope import networks
-from algoscope.measures.changed_problems import problems_of, traced
+from algoscope.measures.counterfactual import problems_of, traced
 from algoscope.measures.references import Reference
 from algoscope.measures.trace_match import NUMBER_MARGIN, entries
 from algoscope.networks import Network, Start
@@ -55,13 +55,9 @@ def partners(batch: Batch) -> Batch:
     """Each problem's B."""
     problems = problems_of(batch)
     others = problems[1:] + problems[:1]
-    kept = [
-        feature.name
-        for feature in batch.task.at(Stage.INPUT)
-        if "A" in batch.task.problem
-        and feature.name in batch.task.problem
-        and feature.location is Location.NODE
-    ]
+    task = batch.task
+    at_nodes = [f.name for f in task.at(Stage.INPUT) if f.location is Location.NODE]
+    kept = [name for name in at_nodes if "A" in task.problem and name in task.problem]
     pairs = zip(problems, others, strict=True)
     return traced(batch, [b | {name: a[name] for name in kept} for a, b in pairs])
 
@@ -69,18 +65,16 @@ def partners(batch: Batch) -> Batch:
 def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
     """Exchanges from the runs on the partners b into the runs a."""
     random = np.random.default_rng(seed)
-    steps = [_steps(run.batch, random) for run in (a, b)]
+    runs = [(run, _steps(run.batch, random)) for run in (a, b)]
     usable = np.minimum(a.batch.lengths, b.batch.lengths) >= 2
     samples = np.arange(len(a.batch))
     program = a.reference.program
     names = [v.name for v in program.variables]
     states, others = (
-        np.asarray(run.reference.recording.hidden)[samples, step]
-        for run, step in zip((a, b), steps, strict=True)
+        np.asarray(run.reference.recording.hidden)[samples, steps] for run, steps in runs
     )
     start, other_start = (
-        networks.state_after(network, run.recording, step)
-        for run, step in zip((a, b), steps, strict=True)
+        networks.state_after(network, run.recording, steps) for run, steps in runs
     )
     short = _shortened(a.batch)
 
@@ -93,7 +87,24 @@ def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
         return {name: np.asarray(hint) for name, hint in run.hints.items()}
 
     def score(expected: Continuation, begin: Start) -> tuple[float, int]:
-        return _score(short, (unchanged, expected), (predicted, subject_after(begin)), usable)
+        """The share, and of how many entries."""
+        exchanged = subject_after(begin)
+        kept = usable & unchanged.kept & expected.kept
+        right = total = 0
+        for feature in short.at(Stage.HINT):
+            if feature.name not in predicted:
+                continue
+            before, after, said_before, said_after = (
+                entries(feature, hints[feature.name])[kept, :_STEPS]
+                for hints in (unchanged.hints, expected.hints, predicted, exchanged)
+            )
+            margin = NUMBER_MARGIN if feature.kind is Kind.SCALAR else 0.5
+            changed = (np.abs(before - after) > margin) | (
+                np.abs(said_before - said_after) > margin
+            )
+            right += int((changed & (np.abs(said_after - after) <= margin)).sum())
+            total += int(changed.sum())
+        return share(right, total), total
 
     unchanged, predicted = program_after(states), subject_after(start)
     whole = score(program_after(others), other_start)
@@ -141,30 +152,6 @@ def _with_variable(
     hints = dict(start.hints)
     for name in features_that_show(program, program.variables[index].name):
         if name in hints:
-            hints[name] = jnp.asarray(
-                networks.read_as(network, name, shown[name]), hints[name].dtype
-            )
+            read = networks.read_as(network, name, shown[name])
+            hints[name] = jnp.asarray(read, hints[name].dtype)
     return Start(jnp.asarray(moved, start.hidden.dtype), hints)
-
-
-def _score(
-    batch: Batch,
-    program: tuple[Continuation, Continuation],
-    subject: tuple[dict[str, np.ndarray], dict[str, np.ndarray]],
-    usable: np.ndarray,
-) -> tuple[float, int]:
-    usable = usable & program[0].kept & program[1].kept
-    right = total = 0
-    for feature in batch.at(Stage.HINT):
-        if feature.name not in subject[0]:
-            continue
-        before, after, subject_before, subject_after = (
-            entries(feature, hints[feature.name])[usable, :_STEPS]
-            for hints in (program[0].hints, program[1].hints, *subject)
-        )
-        margin = NUMBER_MARGIN if feature.kind is Kind.SCALAR else 0.5
-        changed = np.abs(before - after) > margin
-        changed |= np.abs(subject_before - subject_after) > margin
-        right += int((changed & (np.abs(subject_after - after) <= margin)).sum())
-        total += int(changed.sum())
-    return share(right, total), total

@@ -101,11 +101,11 @@ class Findings:
 def read(run: Run, task: str) -> Findings | None:
     """What is in the run folder; None if there is nothing, or something of another format."""
     path = _path(run, task)
+    arrays_path = path.with_suffix(".safetensors")
     try:
         content = _read_json(path)
         if content is None:
             return None
-        arrays_path = path.with_suffix(".safetensors")
         arrays = read_arrays(arrays_path)
         if hashlib.sha256(arrays_path.read_bytes()).hexdigest() != content.pop("arrays"):
             return None

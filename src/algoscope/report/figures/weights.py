@@ -9,9 +9,8 @@ from algoscope.report.figures.style import Drawn
 
 
 def draw(program: str) -> list[Drawn]:
-    pictures = panels(programs.get(program))
     drawn = []
-    for name, all_panels in pictures.items():
+    for name, all_panels in panels(programs.get(program)).items():
         used = [panel for panel in all_panels if panel.values.any()]
         unused = [panel.title for panel in all_panels if not panel.values.any()]
         if not used:
