@@ -92,8 +92,10 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
         for reference in plain.references
     ]
     closest = nearest(gaps).reference
-    untrained, untrained_probes = None, NO_SCORES
+    untrained, untrained_probes, exchanged = None, NO_SCORES, None
     if isinstance(subject, Network):
+        if small.hints:
+            exchanged = interchange(subject, plain.run(closest), parts["partners"].run(closest))
         random = nulls.untrained(subject, seed=0)
         untrained = record(random, exam.small)
         untrained_probes = _probes(untrained, record(random, exam.large), exam)
@@ -111,7 +113,7 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
         untrained_probes,
         _response(exam, parts),
         _flip_response(exam, parts, closest),
-        _interchange(subject, parts, closest) if small.hints else None,
+        exchanged,
     )
 
 
@@ -124,6 +126,9 @@ class _Part(NamedTuple):
 
     def reference(self, name: str) -> Reference:
         return next(reference for reference in self.references if reference.name == name)
+
+    def run(self, reference: str) -> Run:
+        return Run(self.batch, self.recording, self.reference(reference))
 
 
 def _reads(place: _Part) -> float:
@@ -184,13 +189,3 @@ def _flip_response(
     references = near.reference(closest), far.reference(closest)
     recordings = near.recording, far.recording
     return counterfactual.flip_response(exam.changed["flips"], recordings, references)
-
-
-def _interchange(subject: Subject, parts: dict[str, _Part], closest: str) -> Interchange | None:
-    if not isinstance(subject, Network):
-        return None
-    plain, partners = (
-        Run(part.batch, part.recording, part.reference(closest))
-        for part in (parts["plain"], parts["partners"])
-    )
-    return interchange(subject, plain, partners)

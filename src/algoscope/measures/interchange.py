@@ -99,9 +99,8 @@ def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
                 for hints in (unchanged.hints, expected.hints, predicted, exchanged)
             )
             margin = NUMBER_MARGIN if feature.kind is Kind.SCALAR else 0.5
-            changed = (np.abs(before - after) > margin) | (
-                np.abs(said_before - said_after) > margin
-            )
+            changed = np.abs(before - after) > margin
+            changed |= np.abs(said_before - said_after) > margin
             right += int((changed & (np.abs(said_after - after) <= margin)).sum())
             total += int(changed.sum())
         return share(right, total), total

@@ -26,7 +26,11 @@ def report(
     folder beside it. Returns the path of the page: report.html in the folder of a single run."""
     if not runs:
         raise RunError("report: got no run, needed at least one")
-    path = out or _usual_place(runs)
+    if out is None and len(runs) == 1:
+        path, folder = runs[0].path / "report.html", runs[0].path / "figures"
+    else:
+        path = out or runs[0].path.parent / f"report-{'-'.join(run.name for run in runs)}.html"
+        folder = path.with_name(f"{path.stem}-figures")
     names = list(dict.fromkeys(task for run in runs for task in run.tasks))
     options = {"problem_seed": problem_seed, "remeasure": remeasure, "report": report}
     chapters = [
@@ -36,18 +40,11 @@ def report(
         )
         for task in names
     ]
-    folder = path.parent / ("figures" if out is None and len(runs) == 1 else f"{path.stem}-figures")
     report(f"drawing into {folder}")
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(path, _render(chapters, folder).encode())
     return path
-
-
-def _usual_place(runs: Sequence[Run]) -> pathlib.Path:
-    if len(runs) == 1:
-        return runs[0].path / "report.html"
-    return runs[0].path.parent / f"report-{'-'.join(run.name for run in runs)}.html"
 
 
 def _render(chapters: Sequence[Chapter], folder: pathlib.Path) -> str:

@@ -21,27 +21,21 @@ class _Word(NamedTuple):
     """What a network of this verdict does."""
     many: str
     """What several do."""
-    meaning: str = ""
 
 
 _WORDS = {
-    RUNS: _Word(
-        *("✓", "runs {task}", "run {task}"),
-        "answers are right, and trace, attention, counterfactuals and exchanged states all agree "
-        "with an exact program of the algorithm",
-    ),
-    SHORTCUT: _Word(
-        *("⤳", "takes a shortcut", "take a shortcut"),
-        "answers are right, and at least one of the tested numbers contradicts the algorithm",
-    ),
-    FAILS: _Word(
-        "✗", "fails", "fail", f"answers are wrong at {PLACES['small']} and at {PLACES['large']}"
-    ),
-    UNDECIDED: _Word(
-        *("?", "remains undecided", "remain undecided"),
-        "neither all numbers agree nor does any contradict",
-    ),
+    RUNS: _Word("✓", "runs {task}", "run {task}"),
+    SHORTCUT: _Word("⤳", "takes a shortcut", "take a shortcut"),
+    FAILS: _Word("✗", "fails", "fail"),
+    UNDECIDED: _Word("?", "remains undecided", "remain undecided"),
     NOT_JUDGED: _Word("–", "is not judged", "are not judged"),
+}
+_MEANINGS_OF_WORDS = {
+    RUNS: "answers are right, and trace, attention, counterfactuals and exchanged states all agree "
+    "with an exact program of the algorithm",
+    SHORTCUT: "answers are right, and at least one of the tested numbers contradicts the algorithm",
+    FAILS: f"answers are wrong at {PLACES['small']} and at {PLACES['large']}",
+    UNDECIDED: "neither all numbers agree nor does any contradict",
 }
 _MEANINGS = {
     f"accuracy {place}": f"score of the answers: {PLACES[place]}" for place in ("small", "large")
@@ -155,9 +149,8 @@ def meanings() -> str:
     rows = [[c.label, c.meaning, *c.limits] for c in CRITERIA.values()]
     columns = ["number", "what it is", "runs from", "shortcut below"]
     title = f"{len(rows)} numbers are tested, each from 0 to 1, where 1 is the algorithm"
-    return _list(
-        f"{word(name)}: {escape(about.meaning)}." for name, about in _WORDS.items() if about.meaning
-    ) + html.table(Table(title, columns, rows), sortable=False)
+    words = _list(f"{word(name)}: {escape(m)}." for name, m in _MEANINGS_OF_WORDS.items())
+    return words + html.table(Table(title, columns, rows), sortable=False)
 
 
 def _list(items: Iterable[str]) -> str:
