@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, Integer, PRNGKeyArray
 
 from algoscope.networks import Network, Noise, Path, to_device
 from algoscope.networks.objective import loss, scores_inside
@@ -43,7 +43,7 @@ class Lesson:
     def __call__(
         self,
         learner: Learner,
-        seed: Int[Array, ""],
+        seed: Integer[Array, ""],
         batch: Int[Array, ""],
         step: Int[Array, ""],
         pool: Batch,
@@ -80,7 +80,7 @@ class Lesson:
         return value, gradient
 
 
-def _key(seed: Int[Array, ""], step: Int[Array, ""]) -> PRNGKeyArray:
+def _key(seed: Integer[Array, ""], step: Int[Array, ""]) -> PRNGKeyArray:
     return jax.random.fold_in(jax.random.key(seed), step)
 
 
@@ -160,7 +160,7 @@ class Validation:
     task: str
 
     def __call__(
-        self, learner: Learner, seed: Int[Array, ""], step: Int[Array, ""], problems: Batch
+        self, learner: Learner, seed: Integer[Array, ""], step: Int[Array, ""], problems: Batch
     ) -> tuple[Learner, Float[Array, ""]]:
         """The learner as it was, and its score."""
         key = jax.random.fold_in(_key(seed, step), len(self.config.tasks))

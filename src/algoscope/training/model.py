@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray, Shaped
 
 from algoscope.networks import Network, NetworkConfig, arrays, build
 from algoscope.networks.processors import Processor
@@ -22,8 +22,9 @@ from algoscope.tasks import Feature
 from algoscope.training.named_arrays import begins_with
 
 PROCESSOR = "processor"
-Vectors = dict[str, Float[Array, " weights"]]
-"""The weights of the processor by that name, and of the encoders and decoders of each task."""
+Vectors = dict[str, Shaped[Array, "..."]]
+"""The weights of the processor by that name, and of the encoders and decoders of each task: [weights]
+each, with an axis of seeds in front where there are several."""
 
 
 class Model(eqx.Module):

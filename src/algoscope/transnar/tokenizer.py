@@ -11,6 +11,7 @@ bytes, so every text comes back as it was.
 import functools
 import re
 from collections.abc import Iterable
+from typing import SupportsIndex
 
 from algoscope import tasks
 
@@ -55,7 +56,7 @@ class Tokenizer:
                 numbers.append(number)
         return numbers
 
-    def decode(self, numbers: Iterable[int]) -> str:
+    def decode(self, numbers: Iterable[SupportsIndex]) -> str:
         """The text; bytes that form none, which only a model writes, become �."""
         return b"".join(self._octets[number] for number in numbers).decode(errors="replace")
 
