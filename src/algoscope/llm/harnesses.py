@@ -16,25 +16,19 @@ from algoscope.llm.clrs_text import ClrsItem
 from algoscope.llm.hypotheses import traces
 from algoscope.llm.prompts import Item
 
+_SHOWN = (
+    *("prompt", "answer", "reachable", "depth", "pair", "family", "form", "question", "names"),
+    *("edges", "directed", "source", "goal", "matched"),
+)
+
 
 def rows(items: Sequence[Item]) -> list[dict[str, Any]]:
     """One dictionary an item; a trace lists the names of the nodes that each step visits."""
     return [
-        {
-            "prompt": item.prompt,
-            "answer": item.answer,
-            "reachable": item.reachable,
-            "depth": item.depth,
-            "pair": item.pair,
-            "family": item.family,
-            "form": item.form,
-            "question": item.question,
-            "names": list(item.names),
-            "edges": [list(edge) for edge in item.edges],
-            "directed": item.directed,
+        {name: getattr(item, name) for name in _SHOWN}
+        | {
             "source": item.names[item.source],
             "goal": item.names[item.goal],
-            "matched": item.matched,
             "traces": {
                 name: [[item.names[n] for n in np.flatnonzero(step)] for step in steps]
                 for name, steps in traces(item).items()

@@ -7,6 +7,8 @@ taken in the order in which the text first says how to get to them, or the other
 """
 
 import functools
+import itertools
+import operator
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -77,10 +79,8 @@ def from_program(name: str) -> Hypothesis:
 def _order(item: Item, last_first: bool = False) -> np.ndarray:
     """The source, then the nodes in the order in which the text first says how to get there (as the
     second of two, where doors are one-way); int [node]."""
-    described = [
-        m for m in item.mentions if m.edge >= 0 and not (item.directed and m.role == "from")
-    ]
-    first = {m.node: m.start for m in reversed(described)}
+    led_to = [m for m in item.described if not (item.directed and m.role == "from")]
+    first = {m.node: m.start for m in reversed(led_to)}
     rest = sorted(
         (node for node in range(item.nodes) if node != item.source),
         key=lambda node: first.get(node, np.inf),
@@ -128,9 +128,8 @@ def _bidirectional(item: Item) -> Steps:
     both = np.zeros((max(map(len, searches)), item.nodes), bool)
     for steps in searches:
         both[: len(steps)] |= steps
-    visited = np.logical_or.accumulate(both)
-    both[1:] &= ~visited[:-1]
-    return both[both.any(1)]
+    both[1:] &= ~np.logical_or.accumulate(both)[:-1]
+    return both
 
 
 def _dfs(item: Item, last_first: bool = False) -> Steps:
@@ -138,28 +137,20 @@ def _dfs(item: Item, last_first: bool = False) -> Steps:
     order = _order(item, last_first)
     trace = _run("dfs", item.adjacency(), item.source, order)
     discovered = np.argmax(trace.hints["color"][0], -1) > 0
-    reach = mazes.distances(item.adjacency(), item.source)[order] > 0
-    new = _changes(discovered)[:, reach]
-    steps = np.zeros((len(new), item.nodes), bool)
-    steps[:, reach] = new
-    return _back(steps[steps.any(1)], order)
+    return _back(_changes(discovered), order) & (_distances(item) > 0)
 
 
 def _dijkstra(item: Item) -> Steps:
     """The order in which nodes are settled when every edge has length 1, a node a step."""
     order = _order(item)
     trace = _run("dijkstra", item.adjacency(), item.source, order)
-    settled = _changes(trace.hints["mark"][0].astype(bool))
-    settled[:, 0] = False
-    return _back(settled[settled.any(1)], order)
+    settled = _back(_changes(trace.hints["mark"][0].astype(bool)), order)
+    settled[:, item.source] = False
+    return settled
 
 
-def _reached(item: Item) -> bool:
-    return item.reachable
-
-
-def _one(item: Item, node: int) -> Steps:
-    return np.arange(item.nodes)[None] == node
+def _distances(item: Item) -> np.ndarray:
+    return mazes.distances(item.adjacency(), item.source)
 
 
 def _siblings(item: Item) -> Steps:
@@ -170,72 +161,58 @@ def _siblings(item: Item) -> Steps:
     return shared[None]
 
 
-def _positions(item: Item) -> list[list[int]]:
-    """Where the description mentions each node, in the order of the text."""
-    starts: list[list[int]] = [[] for _ in range(item.nodes)]
-    for mention in item.mentions:
-        if mention.edge >= 0:
-            starts[mention.node].append(mention.start)
-    return starts
+def _positions(item: Item, node: int) -> list[int]:
+    """Where the description mentions the node."""
+    return [m.start for m in item.described if m.node == node]
 
 
-def _last_positions(item: Item) -> list[int]:
-    return [max(starts, default=-1) for starts in _positions(item)]
+def _lateness(item: Item) -> np.ndarray:
+    """Where each node is mentioned last."""
+    return np.array([max(_positions(item, node), default=-1) for node in range(item.nodes)])
 
 
-def _gaps(item: Item) -> list[float]:
-    """Characters between the closest mentions of the source and of each node."""
-    positions = _positions(item)
-    return [
-        min((abs(a - b) for a in positions[item.source] for b in starts), default=np.inf)
-        for starts in positions
-    ]
+def _nearness(item: Item) -> np.ndarray:
+    """Characters between the closest mentions of the source and of each node, less is more."""
+    pairs = (
+        itertools.product(_positions(item, item.source), _positions(item, node))
+        for node in range(item.nodes)
+    )
+    return -np.array([min((abs(a - b) for a, b in both), default=np.inf) for both in pairs])
 
 
-def _others(item: Item) -> list[int]:
-    return [node for node in range(item.nodes) if node not in (item.source, item.goal)]
-
-
-def _last_mentioned(item: Item) -> Steps:
-    last = _last_positions(item)
-    return _one(item, max(_others(item), key=lambda node: last[node]))
-
-
-def _most_mentioned(item: Item) -> Steps:
-    counts = item.mention_counts()
-    return _one(item, max(_others(item), key=lambda node: counts[node]))
-
-
-def _nearest(item: Item) -> Steps:
-    gaps = _gaps(item)
-    return _one(item, min(_others(item), key=lambda node: gaps[node]))
-
-
-def _goal_near(item: Item) -> bool:
-    gaps = _gaps(item)
-    return gaps[item.goal] <= float(np.median(np.delete(gaps, item.source)))
+def _most(number: Callable[[Item], np.ndarray], item: Item) -> Steps:
+    """Whoever has the largest number, source and goal left out; bool [1, node]."""
+    others = [node for node in range(item.nodes) if node not in (item.source, item.goal)]
+    numbers = number(item)
+    return np.arange(item.nodes)[None] == max(others, key=lambda node: numbers[node])
 
 
 def _goal_late(item: Item) -> bool:
-    last = _last_positions(item)
-    return last[item.goal] >= float(np.median(last))
+    late = _lateness(item)
+    return bool(late[item.goal] >= np.median(late))
 
 
 def _goal_often(item: Item) -> bool:
     counts = item.mention_counts()
-    return bool(counts[item.goal] > float(np.median(counts)))
+    return bool(counts[item.goal] > np.median(counts))
 
 
-def _within(hops: int) -> Hypothesis:
+def _goal_near(item: Item) -> bool:
+    near = _nearness(item)
+    return bool(near[item.goal] >= np.median(np.delete(near, item.source)))
+
+
+def _within(name: str, hops: int) -> Hypothesis:
     """BFS that gives up after so many steps."""
     return Hypothesis(
-        {1: "one hop", 2: "two hops"}[hops],
+        name,
         lambda item: _bfs(item)[:hops],
-        lambda item: bool(0 <= mazes.distances(item.adjacency(), item.source)[item.goal] <= hops),
-        False,
+        lambda item: bool(0 <= _distances(item)[item.goal] <= hops),
+        algorithm=False,
     )
 
 
+_reached = operator.attrgetter("reachable")
 CANDIDATES = (
     Hypothesis("BFS", _bfs, _reached, True),
     Hypothesis("DFS", _dfs, _reached, True),
@@ -244,9 +221,9 @@ CANDIDATES = (
     Hypothesis("backward search", _backward, _reached, True),
     Hypothesis("bidirectional search", _bidirectional, _reached, True),
     Hypothesis("goal's sibling", _siblings, lambda item: bool(_siblings(item).any()), False),
-    Hypothesis("last mentioned", _last_mentioned, _goal_late, False),
-    Hypothesis("most mentioned", _most_mentioned, _goal_often, False),
-    Hypothesis("nearest by position", _nearest, _goal_near, False),
-    _within(1),
-    _within(2),
+    Hypothesis("last mentioned", functools.partial(_most, _lateness), _goal_late, False),
+    Hypothesis("most mentioned", functools.partial(_most, Item.mention_counts), _goal_often, False),
+    Hypothesis("nearest by position", functools.partial(_most, _nearness), _goal_near, False),
+    _within("one hop", 1),
+    _within("two hops", 2),
 )

@@ -28,33 +28,11 @@ class Family(NamedTuple):
     """Children of a node, arms of a star, or rooms of a cluster."""
 
 
-class Maze(NamedTuple):
-    size: int
-    """Nodes of one component; the maze has twice as many, node n + size being the copy of n."""
-    edges: Edges
-    """Pairs (from, to) of both components."""
-    directed: bool
-
-    @property
-    def nodes(self) -> int:
-        return 2 * self.size
-
-    def adjacency(self) -> np.ndarray:
-        """bool [node, node]: one can go from row to column."""
-        return adjacency(self.nodes, self.edges, self.directed)
-
-    def depths(self) -> np.ndarray:
-        """Steps from the start to each node of the first component: int [size]."""
-        return distances(self.adjacency(), 0)[: self.size]
-
-
 def adjacency(nodes: int, edges: Edges, directed: bool) -> np.ndarray:
+    """bool [node, node]: one can go from row to column."""
     A = np.zeros((nodes, nodes), bool)
-    for sender, receiver in edges:
-        A[sender, receiver] = True
-        if not directed:
-            A[receiver, sender] = True
-    return A
+    A[tuple(np.array(edges, int).reshape(-1, 2).T)] = True
+    return A if directed else A | A.T
 
 
 def distances(A: np.ndarray, source: int) -> np.ndarray:
@@ -67,25 +45,24 @@ def distances(A: np.ndarray, source: int) -> np.ndarray:
     return steps
 
 
-def draw(family: Family, directed: bool, rng: np.random.Generator) -> Maze:
+def draw(family: Family, rng: np.random.Generator) -> Edges:
+    """The edges (from, to) of both components; node n + size is the copy of node n."""
     part = family.draw(family.size, family.branching, rng)
-    copy = tuple((a + family.size, b + family.size) for a, b in part)
-    return Maze(family.size, part + copy, directed)
+    return part + tuple((a + family.size, b + family.size) for a, b in part)
 
 
 def family(name: str, size: int | None = None, branching: int | None = None) -> Family:
     """A family by its name, or one of the graphs of CogEval, with its numbers replaced."""
     if name not in FAMILIES:
         raise ValueError(unknown_name("family of mazes", name, FAMILIES))
-    usual = FAMILIES[name]
-    size = usual.size if size is None else size
-    branching = usual.branching if branching is None else branching
-    if size < 2 or branching < 1:
+    numbers = {"size": size, "branching": branching}
+    family = FAMILIES[name]._replace(**{k: v for k, v in numbers.items() if v is not None})
+    if family.size < 2 or family.branching < 1:
         raise ValueError(
-            f"{name}: got size {size} and branching {branching}, "
+            f"{name}: got size {family.size} and branching {family.branching}, "
             "needed at least 2 nodes and a branching of at least 1"
         )
-    return usual._replace(size=size, branching=branching)
+    return family
 
 
 def _line(size: int, branching: int, rng: np.random.Generator) -> Edges:

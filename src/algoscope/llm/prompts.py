@@ -80,17 +80,18 @@ class Item:
             return []
         path = [self.source]
         while path[-1] != self.goal:
-            closer = np.flatnonzero(A[path[-1]] & (left == left[path[-1]] - 1)).tolist()
-            path.append(min(closer, key=self.first_mention))
+            closer = np.flatnonzero(A[path[-1]] & (left == left[path[-1]] - 1))
+            path.append(next(m.node for m in self.mentions if m.node in closer))
         return path
 
-    def first_mention(self, node: int) -> int:
-        return min(m.start for m in self.mentions if m.node == node)
+    @property
+    def described(self) -> list[Mention]:
+        """The mentions in the description, those in the question left out."""
+        return [m for m in self.mentions if m.edge >= 0]
 
     def mention_counts(self) -> np.ndarray:
-        """How often the description names each node, the question left out: int [node]."""
-        described = [m.node for m in self.mentions if m.edge >= 0]
-        return np.bincount(described, minlength=self.nodes)
+        """How often the description names each node: int [node]."""
+        return np.bincount([m.node for m in self.described], minlength=self.nodes)
 
     def named(self, nodes: Sequence[int]) -> str:
         return ", ".join(self.names[node] for node in nodes)
@@ -135,10 +136,11 @@ def navigation(
     for pair in range(count // 2):
         family = chosen[pair % len(chosen)]
         depth = depths[pair // len(chosen) % len(depths)]
-        maze, goal = _maze_with_depth(family, depth, directed, rng)
+        edges, goal = _maze_with_depth(family, depth, directed, rng)
+        nodes = 2 * family.size
         item = Item(
-            names=tuple(names[i] for i in rng.permutation(len(names))[: maze.nodes]),
-            edges=_in_order_of_text(maze, shuffled, rng),
+            names=tuple(names[i] for i in rng.permutation(len(names))[:nodes]),
+            edges=_in_order_of_text(edges, directed, shuffled, rng),
             directed=directed,
             source=0,
             goal=goal,
@@ -151,36 +153,36 @@ def navigation(
             family=family.name,
             form=form,
             matched=shuffled,
-            mirror=tuple((node + maze.size) % maze.nodes for node in range(maze.nodes)),
+            mirror=tuple((node + family.size) % nodes for node in range(nodes)),
         )
         items += [_worded(item), _worded(_unreachable_twin(item))]
     return items
 
 
-_ATTEMPTS = 1000
-
-
 def _maze_with_depth(
     family: mazes.Family, depth: int, directed: bool, rng: np.random.Generator
-) -> tuple[mazes.Maze, int]:
+) -> tuple[mazes.Edges, int]:
     """A maze, and one of its nodes of this depth."""
-    for _ in range(_ATTEMPTS):
-        maze = mazes.draw(family, directed, rng)
-        goals = np.flatnonzero(maze.depths() == depth)
+    for _ in range(1000):
+        edges = mazes.draw(family, rng)
+        depths = mazes.distances(mazes.adjacency(2 * family.size, edges, directed), 0)
+        goals = np.flatnonzero(depths == depth)
         if len(goals):
-            return maze, int(rng.choice(goals))
+            return edges, int(rng.choice(goals))
     raise ValueError(
         f"depths: got {depth} for the family {family.name} of {family.size} nodes with branching "
         f"{family.branching}, which has no node so deep; give a larger size or a smaller branching"
     )
 
 
-def _in_order_of_text(maze: mazes.Maze, shuffled: bool, rng: np.random.Generator) -> mazes.Edges:
+def _in_order_of_text(
+    edges: mazes.Edges, directed: bool, shuffled: bool, rng: np.random.Generator
+) -> mazes.Edges:
     """The edges as they are described: in random order, and in a random direction where that means
     nothing."""
-    order = rng.permutation(len(maze.edges)) if shuffled else np.arange(len(maze.edges))
-    edges = tuple(maze.edges[i] for i in order)
-    if maze.directed:
+    if shuffled:
+        edges = tuple(edges[i] for i in rng.permutation(len(edges)))
+    if directed:
         return edges
     flips = rng.random(len(edges)) < 0.5
     return tuple((b, a) if flip else (a, b) for (a, b), flip in zip(edges, flips, strict=True))
@@ -208,8 +210,7 @@ def _worded(item: Item) -> Item:
     sentence = form.one_way if item.directed else form.both_ways
     for number, (a, b) in enumerate(item.edges):
         spans = text.fill(sentence, a=item.names[a], b=item.names[b])
-        mentions.append(Mention(a, *spans["a"], "from", number))
-        mentions.append(Mention(b, *spans["b"], "to", number))
+        mentions += [Mention(a, *spans["a"], "from", number), Mention(b, *spans["b"], "to", number)]
     asked = {"goal": item.goal, "source": item.source}
     words = {role: item.names[node] for role, node in asked.items()}
     for role, span in text.fill(getattr(form, item.question), **words).items():
@@ -224,10 +225,9 @@ def covariates(item: Item) -> np.ndarray:
     How often it is mentioned, and how often as the first of two; where it is mentioned first and
     last, as a share of the prompt; whether it is the start, or the goal.
     """
-    described = [m for m in item.mentions if m.edge >= 0]
     rows = []
     for node in range(item.nodes):
-        mentions = [m for m in described if m.node == node]
+        mentions = [m for m in item.described if m.node == node]
         starts = [m.start / len(item.prompt) for m in mentions] or [0.0]
         senders = sum(m.role == "from" for m in mentions)
         asked = (float(node == item.source), float(node == item.goal))
@@ -235,19 +235,15 @@ def covariates(item: Item) -> np.ndarray:
     return np.array(rows, float)
 
 
-class NamedSpan(NamedTuple):
-    start: int
-    end: int
-    node: int
-
-
-def word_mentions(text: str, names: Sequence[str]) -> list[NamedSpan]:
-    """Where a text names nodes, as whole words, in the order of the text."""
-    return sorted(
-        NamedSpan(match.start(), match.end(), node)
+def word_mentions(text: str, names: Sequence[str]) -> list[Mention]:
+    """Where a text names nodes, as whole words, in the order of the text; as if it were one
+    sentence."""
+    mentions = [
+        Mention(node, *match.span(), "to", 0)
         for node, name in enumerate(names)
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)
-    )
+    ]
+    return sorted(mentions, key=lambda mention: (mention.start, mention.end))
 
 
 def from_text(
@@ -265,23 +261,23 @@ def from_text(
     Mentions are found as whole words; from the last mention of the goal on, and in what follows
     the last description of an edge, it is the question that speaks.
     """
-    spans = word_mentions(prompt, names)
-    missing = [name for node, name in enumerate(names) if node not in {s.node for s in spans}]
+    named = word_mentions(prompt, names)
+    missing = [name for node, name in enumerate(names) if node not in {m.node for m in named}]
     if missing:
         raise ValueError(f"prompt: got no mention of {', '.join(missing)}, needed all names in it")
-    goals = [span.start for span in spans if span.node == goal]
+    goals = [m.start for m in named if m.node == goal]
     if len(goals) < 2:
         raise ValueError(
             f"prompt: got {len(goals)} mention of the goal {names[goal]!r}, needed one in the "
             "description and one in the question"
         )
-    sources = [span.start for span in spans if span.node == source and span.start > goals[-2]]
-    asked = min([goals[-1], *sources])
-    mentions = [Mention(s.node, s.start, s.end, "to", 0) for s in spans if s.start < asked]
+    sources = [m.start for m in named if m.node == source and m.start > goals[-2]]
+    asked, roles = min([goals[-1], *sources]), {source: "source", goal: "goal"}
+    mentions = [m for m in named if m.start < asked]
     mentions += [
-        Mention(s.node, s.start, s.end, "goal" if s.node == goal else "source", -1)
-        for s in spans
-        if s.start >= asked and s.node in (goal, source)
+        m._replace(role=roles[m.node], edge=-1)
+        for m in named
+        if m.start >= asked and m.node in roles
     ]
     depth = int(mazes.distances(mazes.adjacency(len(names), edges, directed), source)[goal])
     return Item(

@@ -14,9 +14,9 @@ from algoscope.llm.forms import FORMS
 UNKNOWN, PADDING = "<unk>", "<pad>"
 
 
-def word_tokenizer(words: Iterable[str] | None = None) -> PreTrainedTokenizerFast:
-    """Splits at white space and around punctuation; knows the words given, or all of navigation."""
-    known = sorted(set(_navigation_words() if words is None else words) | {"Yes", "No"})
+def word_tokenizer(words: Iterable[str]) -> PreTrainedTokenizerFast:
+    """Splits at white space and around punctuation; knows the words given, Yes and No."""
+    known = sorted({*words, "Yes", "No"})
     vocabulary = {word: number for number, word in enumerate([PADDING, UNKNOWN, *known])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -29,14 +29,9 @@ def form_tokenizer(form: str) -> PreTrainedTokenizerFast:
     """Knows the words of one-way edges and of Yes or No questions in one surface form."""
     words = FORMS[form]
     texts = " ".join((words.intro, words.one_way, words.reach, "Answer:"))
-    return word_tokenizer([*words.names, *_split(re.sub(r"{\w+}", " ", texts))])
+    return word_tokenizer([*words.names, *split(re.sub(r"{\w+}", " ", texts))])
 
 
-def _split(text: str) -> list[str]:
+def split(text: str) -> list[str]:
+    """Words, and what stands between them."""
     return re.findall(r"\w+|[^\w\s]+", text)
-
-
-def _navigation_words() -> set[str]:
-    texts = [text for form in FORMS.values() for text in (*form.names, *form[1:])]
-    written = re.sub(r"{\w+}", "x", " ".join([*texts, "Answer: None first"]))
-    return set(_split(written)) - {"x"}

@@ -12,6 +12,7 @@ from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb
 
 if TYPE_CHECKING:
+    from algoscope.llm.prompts import Item
     from algoscope.llm.subjects import Subject
 
 _EXTRA = ("torch", "transformers", "sklearn", "tokenizers", "gguf")
@@ -39,7 +40,7 @@ class _AboutModel(Verb):
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _AboutMazes(Verb):
     items: int = 200
-    """Number of questions, in twins of which one is answered Yes and one No."""
+    """Number of questions, in twins: the goal of one can be reached, that of the other cannot."""
     families: tuple[str, ...] = ("random_tree",)
     """Families of mazes: line, tree, random_tree, star, clusters, random, cogeval_…"""
     depths: tuple[int, ...] = (1, 2, 3)
@@ -48,6 +49,13 @@ class _AboutMazes(Verb):
     """What nodes are: rooms, people, cities or letters."""
     seed: int = 0
     """Seed of the mazes, of random weights and of resampling."""
+
+    def questions(self, **options: Any) -> "list[Item]":
+        """`options` are further ones of `llm.navigation`."""
+        from algoscope import llm
+
+        options |= {name: getattr(self, name) for name in ("families", "depths", "form", "seed")}
+        return llm.navigation(self.items, **options)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -69,17 +77,10 @@ class Navigate(_AboutMazes, _AboutModel):
     def run(self) -> Answer:
         from algoscope import files, llm
 
-        items = llm.navigation(
-            self.items,
-            families=self.families,
-            size=self.size,
-            branching=self.branching,
-            depths=self.depths,
-            directed=not self.undirected,
-            form=self.form,
-            seed=self.seed,
+        items = self.questions(
+            size=self.size, branching=self.branching, directed=not self.undirected
         )
-        _check_new(self.out)
+        files.check_new(self.out)
         subject = self.subject()
         from algoscope.llm.page import page
         from algoscope.llm.results import study_json, tables, write_folder
@@ -105,7 +106,9 @@ class TrainNavigator(NavigatorConfig, Verb):
         """Options are checked when a configuration is made of them, which gives a plain error."""
 
     def run(self) -> Answer:
-        _check_new(self.out)
+        from algoscope import files
+
+        files.check_new(self.out)
         from algoscope.llm import navigator
         from algoscope.llm.behaviour import behaviour
         from algoscope.llm.observe import observe
@@ -164,38 +167,27 @@ class Primitives(_AboutModel):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Steps(_AboutModel):
+class Steps(_AboutMazes, _AboutModel):
     """Score written steps (chains of thought) against each algorithm's trace."""
 
     items: int = 40
-    """Number of questions."""
+    depths: tuple[int, ...] = (2, 3)
     tokens: int = 160
     """How much the model may write."""
-    depths: tuple[int, ...] = (2, 3)
-    """Steps to the goal."""
-    form: str = "rooms"
-    """What nodes are: rooms, people, cities or letters."""
     question: str = "path"
     """What is asked: reach, path or next."""
 
     def run(self) -> Answer:
-        from algoscope import llm
         from algoscope.llm.chain_of_thought import study_steps
 
-        items = llm.navigation(
-            self.items, depths=self.depths, form=self.form, question=self.question, seed=self.seed
-        )
+        items = self.questions(question=self.question)
         subject = self.subject()
         study = study_steps(subject, items, self.tokens, seed=self.seed)
-        rows = [
-            [score.hypothesis, str(score.order), f"{score.p:.2g}", str(score.coverage)]
-            for score in study.hypotheses
-        ]
         table = Table(
             f"{subject.name}: {study.verdict}; right answers {study.right}, "
             f"nodes written per item {study.nodes:.1f}",
             ["hypothesis", "order above chance", "corrected p", "share of its visits written"],
-            rows,
+            [[h.hypothesis, str(h.order), f"{h.p:.2g}", str(h.coverage)] for h in study.hypotheses],
         )
         return Answer(study, (table,))
 
@@ -244,21 +236,13 @@ class Items(_AboutMazes):
     """What is asked: reach, path or next."""
 
     def run(self) -> Answer:
-        from algoscope import llm
         from algoscope.llm.harnesses import rows, write_jsonl, write_lm_eval
 
         if self.out.suffix not in ("", ".jsonl"):
             raise ValueError(
                 f"--out: got {self.out}, needed a name that ends in .jsonl, or that of a folder"
             )
-        items = llm.navigation(
-            self.items,
-            families=self.families,
-            depths=self.depths,
-            form=self.form,
-            question=self.question,
-            seed=self.seed,
-        )
+        items = self.questions(question=self.question)
         data = {"items": len(items), "out": self.out}
         if self.out.suffix:
             write_jsonl(self.out, rows(items))
@@ -307,8 +291,3 @@ class Llm:
                     f"{error.name} is not installed; it comes with pip install 'algoscope[llm]'"
                 ) from None
             raise
-
-
-def _check_new(folder: pathlib.Path | None) -> None:
-    if folder is not None and folder.exists():
-        raise ValueError(f"--out: got {folder}, which exists; needed a new folder")
