@@ -39,26 +39,19 @@ def by_layer(observations: Sequence[Observation], readout: str = "last") -> list
     groups = np.repeat(np.arange(len(items)), [item.nodes for item in items])
     on_path = np.concatenate([np.isin(np.arange(i.nodes), i.path()) for i in items]).astype(float)
     known = np.concatenate([covariates(item) for item in items])
-    summed = [o.attention(readout).mean(1) for o in reachable]
-    per_mention = [o.per_mention(readout).mean(1) for o in reachable]
+    summed = zip(*(o.attention(readout).mean(1) for o in reachable), strict=True)
+    per_mention = zip(*(o.per_mention(readout).mean(1) for o in reachable), strict=True)
 
-    def regression(attention: Sequence[np.ndarray], predictors: np.ndarray) -> Coefficient:
-        return mixed_effects(_standard(np.concatenate(attention)), predictors, groups)
+    def regression(attention: Sequence[np.ndarray], *predictors: np.ndarray) -> Coefficient:
+        values = np.concatenate(attention)
+        standard = (values - values.mean()) / max(values.std(), 1e-12)
+        return mixed_effects(standard, np.column_stack(predictors), groups)
 
     layers = []
-    for layer in range(len(summed[0])):
-        attention = [values[layer] for values in summed]
-        rhos = [_distance_rho(values, item) for values, item in zip(attention, items, strict=True)]
-        layers.append(
-            Layer(
-                layer,
-                statistics.bootstrap(np.array(rhos)),
-                regression(attention, on_path[:, None]),
-                regression(
-                    [values[layer] for values in per_mention], np.column_stack([on_path, known])
-                ),
-            )
-        )
+    for attention, each_mention in zip(summed, per_mention, strict=True):
+        rho = statistics.bootstrap(np.array(list(map(_distance_rho, attention, items))))
+        paper, corrected = regression(attention, on_path), regression(each_mention, on_path, known)
+        layers.append(Layer(len(layers), rho, paper, corrected))
     return layers
 
 
@@ -73,7 +66,3 @@ def _distance_rho(values: np.ndarray, item: Item) -> float:
     the rooms that can be reached."""
     distance = mazes.distances(item.adjacency(), item.source)
     return statistics.spearman(values[distance >= 0], distance[distance >= 0])
-
-
-def _standard(values: np.ndarray) -> np.ndarray:
-    return (values - values.mean()) / max(values.std(), 1e-12)

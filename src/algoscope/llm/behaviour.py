@@ -60,12 +60,10 @@ class Behaviour(NamedTuple):
 
 
 def behaviour(observations: Sequence[Observation]) -> Behaviour:
-    truths = {o.item.reachable for o in observations}
-    if truths != {True, False}:
+    if {o.item.reachable for o in observations} != {True, False}:
         raise ValueError("items: got one truth value only, needed reachable and unreachable goals")
-    depths = [None, *sorted({o.item.depth for o in observations})]
     cells = []
-    for depth in depths:
+    for depth in (None, *sorted({o.item.depth for o in observations})):
         for reachable in (True, False):
             right = [
                 o.right

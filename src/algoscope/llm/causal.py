@@ -12,17 +12,21 @@ and a small model without any one of its heads gives other answers, whatever the
 """
 
 import dataclasses
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from algoscope import statistics
 from algoscope.llm.capture import Patch, Swap
-from algoscope.llm.observe import Observation, Places, answer_tokens, log_odds, observe
+from algoscope.llm.observe import Observation, answer_tokens, log_odds, observe
 from algoscope.llm.order import BY_HEADS, Match
 from algoscope.llm.prompts import Item, without_edge
 from algoscope.llm.subjects import Subject
+
+Changes = dict[str, Any]
+"""What is changed in a subject, as options of `capture.read`."""
 
 
 class Effect(NamedTuple):
@@ -40,16 +44,11 @@ class Effect(NamedTuple):
         return self.difference.low > 0
 
 
-def _effect(test: str, measure: str, changed: list[float], control: list[float]) -> Effect:
-    a, b = np.array(changed, float), np.array(control, float)
-    return Effect(
-        test,
-        measure,
-        statistics.bootstrap(a),
-        statistics.bootstrap(b),
-        statistics.bootstrap(a - b),
-        len(a),
-    )
+def _effect(test: str, measure: str, values: Sequence[Sequence[float]]) -> Effect:
+    """values [item, 2]: with the change, and with its control"""
+    a, b = np.array(values, float).reshape(-1, 2).T
+    changed, control, difference = (statistics.bootstrap(x) for x in (a, b, a - b))
+    return Effect(test, measure, changed, control, difference, len(a))
 
 
 def causal_tests(
@@ -76,16 +75,6 @@ class Pair(NamedTuple):
     item: Observation
     twin: Observation
 
-    def moved(self, subject: Subject, **changes: Any) -> float:
-        """The share of the way from the item's log-odds to the twin's, when the subject is changed
-        so (see `capture.read`)."""
-        yes, no = answer_tokens(subject)
-        changed = log_odds(subject.read(self.item.places.ids, **changes).logits, yes, no)
-        return (changed - self.item.log_odds) / (self.twin.log_odds - self.item.log_odds)
-
-
-_MOVED = "share of the way to the twin's answer"
-
 
 def _with_twins(
     observations: Sequence[Observation], candidates: Sequence[Observation]
@@ -97,49 +86,61 @@ def _with_twins(
         Pair(o, twin)
         for o, twin in pairs
         if twin is not None
-        and _same_positions(o.places, twin.places)
+        and np.array_equal(o.places.membership, twin.places.membership)
         and abs(twin.log_odds - o.log_odds) > 1e-6
     ]
 
 
+def _share_moved(
+    test: str, subject: Subject, pairs: Sequence[Pair], changes: Callable[[Pair], list[Changes]]
+) -> Effect:
+    """The share of the way from the item's log-odds to the twin's, when the subject is changed so,
+    and by the control."""
+    yes, no = answer_tokens(subject)
+    moved = []
+    for pair in pairs:
+        readings = [subject.read(pair.item.places.ids, **change) for change in changes(pair)]
+        start, end = pair.item.log_odds, pair.twin.log_odds
+        moved.append([(log_odds(r.logits, yes, no) - start) / (end - start) for r in readings])
+    return _effect(test, "share of the way to the twin's answer", moved)
+
+
 def exchange_heads(subject: Subject, pairs: Sequence[Pair], match: Match) -> Effect:
-    """The share of the way to the twin's log-odds, when what the heads of the alignment pass on to
-    the readout is replaced by what they pass on to it in the twin."""
+    """What the heads of the alignment pass on to the readout is replaced by what they pass on to it
+    in the twin."""
     aligned = sorted(set(match.alignment))
     layers, heads = pairs[0].item.recording.attention.shape[1:3] if pairs else (0, 0)
-    rng = np.random.default_rng(1)
-    others = [(x, h) for x in range(layers) for h in range(heads) if (x, h) not in aligned]
+    every = itertools.product(range(layers), range(heads))
+    others = [head for head in every if head not in aligned]
     aligned_layers = {layer for layer, _ in aligned}
-    shuffled = [others[i] for i in rng.permutation(len(others))]
+    shuffled = [others[i] for i in np.random.default_rng(1).permutation(len(others))]
     control = sorted(shuffled, key=lambda head: head[0] not in aligned_layers)[: len(aligned)]
-    moved: list[list[float]] = [[], []]
-    for pair in pairs:
+
+    def swaps(pair: Pair) -> list[Changes]:
         token = pair.item.places.readouts[BY_HEADS[match.channel]]
         outputs = subject.read(pair.twin.places.ids, rows=[token]).outputs
-        for chosen, effects in zip((aligned, control), moved, strict=True):
-            swaps = [Swap(layer, head, [token], outputs[layer, head]) for layer, head in chosen]
-            effects.append(pair.moved(subject, swaps=swaps))
-    return _effect("heads", _MOVED, *moved)
+        return [
+            {"swaps": [Swap(layer, head, [token], outputs[layer, head]) for layer, head in chosen]}
+            for chosen in (aligned, control)
+        ]
+
+    return _share_moved("heads", subject, pairs, swaps)
 
 
 def patch_nodes(subject: Subject, pairs: Sequence[Pair], layer: int) -> Effect:
-    """The share of the way to the twin's log-odds, when nodes' states are replaced by the twin's
-    after so many layers."""
-    moved: list[list[float]] = [[], []]
-    for pair in pairs:
-        item, places, twin = pair.item.item, pair.item.places, pair.twin.places
-        states = subject.read(twin.ids, positions=range(len(twin.ids))).states
+    """Nodes' states are replaced by the twin's after so many layers."""
+
+    def patches(pair: Pair) -> list[Changes]:
+        item, ids = pair.item.item, pair.twin.places.ids
+        states = subject.read(ids, positions=range(len(ids))).states[layer]
         nodes = _way(item)
-        images = [item.mirror[node] for node in nodes]
-        for patched, effects in zip((nodes, images), moved, strict=True):
-            tokens = np.flatnonzero(places.membership[patched].any(0)).tolist()
-            patch = Patch(layer, tokens, states[layer][tokens])
-            effects.append(pair.moved(subject, patches=[patch]))
-    return _effect("nodes", _MOVED, *moved)
+        changes = []
+        for patched in (nodes, [item.mirror[node] for node in nodes]):
+            tokens = np.flatnonzero(pair.item.places.membership[patched].any(0)).tolist()
+            changes.append({"patches": [Patch(layer, tokens, states[tokens])]})
+        return changes
 
-
-def _same_positions(a: Places, b: Places) -> bool:
-    return a.membership.shape == b.membership.shape and np.array_equal(a.membership, b.membership)
+    return _share_moved("nodes", subject, pairs, patches)
 
 
 def _way(item: Item) -> list[int]:
@@ -151,27 +152,23 @@ def _way(item: Item) -> list[int]:
 
 def remove_edges(subject: Subject, observations: Sequence[Observation]) -> Effect:
     """The share of items whose Yes becomes a No."""
-    cut, control = [], []
+    lost = []
     for o in observations:
-        pair = _edges_to_cut(o.item)
-        if pair is None:
-            continue
-        changed = observe(subject, [without_edge(o.item, edge) for edge in pair])
-        for observed, effects in zip(changed, (cut, control), strict=True):
-            effects.append(float(not observed.says_yes))
-    return _effect("edges", "Yes that becomes No", cut, control)
+        edges = _edges_to_cut(o.item)
+        if edges is not None:
+            changed = observe(subject, [without_edge(o.item, edge) for edge in edges])
+            lost.append([not observed.says_yes for observed in changed])
+    return _effect("edges", "Yes that becomes No", lost)
 
 
 def _edges_to_cut(item: Item) -> tuple[int, int] | None:
     """An edge without which the goal is out of reach, and one of the same component without which
     it is not; no node may lose its last mention. None if there are no such."""
-    counts = item.mention_counts()
-    inside = set(np.flatnonzero([n < item.nodes // 2 for n in range(item.nodes)]))
-    candidates = [
-        number
+    counts, inside = item.mention_counts(), set(range(item.nodes // 2))
+    kept = {
+        number: without_edge(item, number).reachable
         for number, edge in enumerate(item.edges)
         if set(edge) <= inside and all(counts[node] > 1 for node in edge)
-    ]
-    needed = [n for n in candidates if not without_edge(item, n).reachable]
-    others = [n for n in candidates if without_edge(item, n).reachable]
+    }
+    needed, others = ([n for n in kept if kept[n] == reachable] for reachable in (False, True))
     return (needed[0], others[0]) if needed and others else None

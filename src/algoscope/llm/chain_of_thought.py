@@ -97,43 +97,39 @@ def judge(
     seed: int = 0,
 ) -> StepsStudy:
     """Scores texts, one an item, against every algorithm."""
-    algorithms = [h for h in hypotheses if h.algorithm]
     written = [read_steps(text, item) for text, item in zip(texts, items, strict=True)]
     rng = np.random.default_rng(seed)
     rows = []
-    for hypothesis in algorithms:
+    for hypothesis in (h for h in hypotheses if h.algorithm):
         scores = [score_steps(n, i, hypothesis) for n, i in zip(written, items, strict=True)]
         orders = np.array([s.order for s in scores])
-        null = _null(written, items, hypothesis, permutations, rng)
-        valid = np.isfinite(orders)
-        p = statistics.p_value(float(orders[valid].mean()), null) if valid.any() else 1.0
+        valid = np.flatnonzero(np.isfinite(orders)).tolist()
+        null = [
+            [
+                score_steps(rng.permutation(written[i]).tolist(), items[i], hypothesis).order
+                for _ in range(permutations)
+            ]
+            for i in valid
+        ]
+        p = statistics.p_value(orders[valid].mean(), np.mean(null, 0)) if null else 1.0
         coverage = statistics.bootstrap(np.array([s.coverage for s in scores]))
         rows.append(HypothesisSteps(hypothesis.name, statistics.bootstrap(orders), p, coverage))
     rows = statistics.with_corrected_p(rows)
-    alone = [
-        set(nodes) | {item.source} == set(item.path())
-        for nodes, item in zip(written, items, strict=True)
-        if item.reachable
-    ]
+    alone = statistics.proportion(
+        [
+            set(nodes) | {item.source} == set(item.path())
+            for nodes, item in zip(written, items, strict=True)
+            if item.reachable
+        ]
+    )
     return StepsStudy(
         rows,
         statistics.proportion([right(t, i) for t, i in zip(texts, items, strict=True)]),
-        statistics.proportion(alone),
+        alone,
         float(np.mean([len(nodes) for nodes in written])),
-        _verdict(rows, statistics.proportion(alone), written),
+        _verdict(rows, alone, written),
         list(texts),
     )
-
-
-def _null(written, items, hypothesis, permutations, rng) -> np.ndarray:
-    """The mean order score when each text's nodes come in a random order: [permutation]."""
-    total, counted = np.zeros(permutations), 0
-    for nodes, item in zip(written, items, strict=True):
-        if np.isfinite(score_steps(nodes, item, hypothesis).order):
-            draws = (rng.permutation(nodes).tolist() for _ in range(permutations))
-            total += [score_steps(draw, item, hypothesis).order for draw in draws]
-            counted += 1
-    return total / max(counted, 1)
 
 
 def _verdict(rows, alone: statistics.Estimate, written) -> str:

@@ -4,7 +4,7 @@ Where several of the thirty algorithms solve the same problems (sorting, shortes
 trees, …) each item carries the trace of each, so that a written trace can be told from the others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,21 +71,16 @@ def study_clrs_text(subject: Any, items: Sequence[ClrsItem], tokens: int = 256) 
     """What the subject (`subjects.Subject`) writes on each item, scored."""
     texts = [subject.generate(item.example.prompt, tokens) for item in items]
     scores = [text.score(i.example, t) for i, t in zip(items, texts, strict=True)]
-    traced = bool(items) and items[0].example.traces
-    candidates = list(items[0].candidates) if traced else []
-    written = [trace_scores(i, t) for i, t in zip(items, texts, strict=True)] if traced else []
+    written = [trace_scores(i, t) for i, t in zip(items, texts, strict=True) if i.example.traces]
 
-    def mean(name: str) -> statistics.Estimate:
-        return statistics.bootstrap(np.array([getattr(score, name) for score in scores], float))
+    def mean(values: Iterable[float]) -> statistics.Estimate:
+        return statistics.bootstrap(np.array(list(values), float))
 
-    return ClrsScores(
-        mean("clrs"),
-        mean("shape"),
-        mean("parse"),
-        mean("exact"),
-        {c: statistics.bootstrap(np.array([w[c] for w in written])) for c in candidates},
-        texts,
+    clrs, shape, parse, exact = (
+        mean(getattr(s, name) for s in scores) for name in ("clrs", "shape", "parse", "exact")
     )
+    traces = {name: mean(w[name] for w in written) for name in (written[0] if written else ())}
+    return ClrsScores(clrs, shape, parse, exact, traces, texts)
 
 
 def trace_scores(item: ClrsItem, written: str) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """The same items for other harnesses, so that models behind an API can be asked, too.
 
-`rows` is the one source: JSON lines with the traces, the dataset of inspect_ai, and the files of
-lm_eval (a folder with data and task descriptions; `lm_eval --include_path FOLDER`).
+`rows` is the one source: JSON lines with the traces, the dataset of inspect_ai (`inspect_tasks`),
+and the files of lm_eval (data and task descriptions; `lm_eval --include_path FOLDER`).
 """
 
 import json
@@ -52,33 +52,6 @@ def clrs_rows(items: Sequence[ClrsItem]) -> list[dict[str, Any]]:
 
 def write_jsonl(path: pathlib.Path, lines: Iterable[dict[str, Any]]) -> None:
     write_bytes(path, "".join(json.dumps(line) + "\n" for line in lines).encode())
-
-
-def inspect_task(lines: Sequence[dict[str, Any]], name: str = "algoscope_navigation"):
-    """A task of inspect_ai: generate, then match the answer at the start or the end."""
-    from inspect_ai import Task
-    from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.scorer import accuracy, grouped, match, stderr
-    from inspect_ai.solver import generate
-
-    samples = [
-        Sample(
-            input=line["prompt"],
-            target=line["answer"],
-            metadata={k: v for k, v in line.items() if k not in ("prompt", "answer")},
-        )
-        for line in lines
-    ]
-    metrics: list[Any] = [accuracy(), stderr()]
-    if all("reachable" in line for line in lines):
-        metrics.append(grouped(accuracy(), "reachable"))
-    return Task(
-        name=name,
-        dataset=MemoryDataset(samples, name=name),
-        solver=generate(),
-        scorer=match(location="any"),
-        metrics=metrics,
-    )
 
 
 _CHOICE = {

@@ -3,7 +3,13 @@
 inspect eval algoscope/navigation --model openai/gpt-4o -T count=100
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.scorer import accuracy, grouped, match, stderr
+from inspect_ai.solver import generate
 
 from algoscope.llm import harnesses
 from algoscope.llm.clrs_text import clrs_items
@@ -20,7 +26,7 @@ def navigation(
 ) -> Task:
     """Questions about mazes, half of which have a way to the goal."""
     items = items_of(count, families=(family,), form=form, question=question, seed=seed)
-    return harnesses.inspect_task(harnesses.rows(items), "algoscope_navigation")
+    return _task(harnesses.rows(items), "algoscope_navigation")
 
 
 @task
@@ -33,4 +39,21 @@ def clrs_text(
 ) -> Task:
     """Problems of one algorithm, as CLRS-Text writes them."""
     items = clrs_items(algorithm, size, count, seed, traces)
-    return harnesses.inspect_task(harnesses.clrs_rows(items), f"algoscope_{algorithm}")
+    return _task(harnesses.clrs_rows(items), f"algoscope_{algorithm}")
+
+
+def _task(rows: Sequence[dict[str, Any]], name: str) -> Task:
+    """Generate, then match the answer at the start or the end."""
+    samples = [
+        Sample(input=row.pop("prompt"), target=row.pop("answer"), metadata=row) for row in rows
+    ]
+    metrics: list[Any] = [accuracy(), stderr()]
+    if all("reachable" in row for row in rows):
+        metrics.append(grouped(accuracy(), "reachable"))
+    return Task(
+        name=name,
+        dataset=MemoryDataset(samples, name=name),
+        solver=generate(),
+        scorer=match(location="any"),
+        metrics=metrics,
+    )

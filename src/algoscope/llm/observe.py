@@ -45,10 +45,6 @@ class Places:
     """The last token of each mention, for each node."""
     readouts: dict[str, int]
 
-    @property
-    def last_ends(self) -> list[int]:
-        return [ends[-1] for ends in self.ends]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Observation:
@@ -143,8 +139,8 @@ def answer_tokens(subject: Subject) -> tuple[list[int], list[int]]:
 
 def observe(subject: Subject, items: Sequence[Item]) -> list[Observation]:
     """What the subject does on each item."""
-    yes, no = answer_tokens(subject)
-    return [_observe(subject, item, yes, no) for item in items]
+    answers = answer_tokens(subject)
+    return [_observe(subject, item, *answers) for item in items]
 
 
 def _observe(subject: Subject, item: Item, yes: list[int], no: list[int]) -> Observation:
@@ -153,7 +149,7 @@ def _observe(subject: Subject, item: Item, yes: list[int], no: list[int]) -> Obs
     reading = subject.read(
         layout.ids,
         rows=[*itertools.chain.from_iterable(layout.ends), *readouts],
-        positions=[*layout.last_ends, *readouts],
+        positions=[*(ends[-1] for ends in layout.ends), *readouts],
     )
     states = np.pad(reading.states, ((0, 0), (0, 1), (0, 0)))[None]
     answer = log_odds(reading.logits, yes, no)
@@ -165,15 +161,13 @@ def _observe(subject: Subject, item: Item, yes: list[int], no: list[int]) -> Obs
         outputs={ANSWER: np.array([answer > 0])},
         logits={ANSWER: np.array([answer])},
     )
-    return Observation(item, layout, _written(int(reading.logits.argmax()), yes, no), recording)
+    likeliest = reading.logits.argmax()
+    written = "Yes" if likeliest in yes else "No" if likeliest in no else "neither"
+    return Observation(item, layout, written, recording)
 
 
 def log_odds(logits: np.ndarray, yes: list[int], no: list[int]) -> float:
     return float(np.logaddexp.reduce(logits[yes]) - np.logaddexp.reduce(logits[no]))
-
-
-def _written(token: int, yes: list[int], no: list[int]) -> str:
-    return "Yes" if token in yes else "No" if token in no else "neither"
 
 
 def _between_nodes(attention: np.ndarray, layout: Places) -> np.ndarray:

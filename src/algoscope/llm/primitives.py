@@ -8,6 +8,7 @@ the largest score among all heads; what random weights reach is shown beside it.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -53,20 +54,13 @@ def _edges(text: Text, form: Form, words: Sequence[str]) -> list[dict[str, Span]
     return [text.fill(form.one_way, a=a, b=b) for a, b in pairs]
 
 
-def _previous_mention(rng: np.random.Generator, form: Form) -> MinimalTask:
+def _repetition(later: int, rng: np.random.Generator, form: Form) -> MinimalTask:
+    """A word is repeated; the target stands so many words after its first mention."""
     text, words = Text(), _words(rng, form, 8)
     spans = [text.add(word) for word in words]
-    target, control = rng.permutation(8)[:2]
+    target, control = rng.permutation(8 - later)[:2]
     query = text.add(words[target])
-    return MinimalTask(text.text, query, spans[target], spans[control])
-
-
-def _successor(rng: np.random.Generator, form: Form) -> MinimalTask:
-    text, words = Text(), _words(rng, form, 8)
-    spans = [text.add(word) for word in words]
-    target, control = rng.permutation(7)[:2]
-    query = text.add(words[target])
-    return MinimalTask(text.text, query, spans[target + 1], spans[control + 1])
+    return MinimalTask(text.text, query, spans[target + later], spans[control + later])
 
 
 def _edge_lookup(rng: np.random.Generator, form: Form) -> MinimalTask:
@@ -100,21 +94,20 @@ def _copy(rng: np.random.Generator, form: Form) -> MinimalTask:
 
 def _comparison(rng: np.random.Generator, form: Form) -> MinimalTask:
     text = Text()
-    numbers = [int(n) for n in rng.permutation(9)[:2] + 1]
-    text.add("Of the numbers")
-    first = text.add(str(numbers[0]))
-    text.add("and")
-    second = text.add(str(numbers[1]))
+    numbers = (rng.permutation(9)[:2] + 1).tolist()
+    spans = {}
+    for introduction, number in zip(("Of the numbers", "and"), numbers, strict=True):
+        text.add(introduction)
+        spans[number] = text.add(str(number))
     query = text.add("the larger is")
-    spans = (first, second) if numbers[0] > numbers[1] else (second, first)
-    return MinimalTask(text.text, query, *spans)
+    return MinimalTask(text.text, query, spans[max(numbers)], spans[min(numbers)])
 
 
 PRIMITIVES = (
     Primitive(
-        "previous mention", "looks at the earlier mention of the same word", _previous_mention
+        "previous mention", "looks at the earlier mention of the same word", partial(_repetition, 0)
     ),
-    Primitive("successor", "looks at what followed the same word earlier", _successor),
+    Primitive("successor", "looks at what followed the same word earlier", partial(_repetition, 1)),
     Primitive("edge lookup", "looks from an edge's end at its start", _edge_lookup),
     Primitive("goal match", "looks from the question at the goal in the description", _goal_match),
     Primitive("copy", "looks at the word that is to be repeated", _copy),
@@ -141,30 +134,16 @@ def find_primitives(
         values, control = (
             np.array([_excess(model, task) for task in tasks]) for model in (subject, untrained)
         )
+        null = statistics.flip_null(values.reshape(count, -1), permutations, seed)
         largest = float(control.mean(0).max())
-        detections[primitive.name] = _detect(primitive.name, values, largest, permutations, seed)
+        heads = []
+        for (layer, head), mean in np.ndenumerate(values.mean(0)):
+            p = statistics.p_value(float(mean), null)
+            if mean > largest and p < 0.05:
+                excess = statistics.bootstrap(values[:, layer, head], seed)
+                heads.append(Detection(primitive.name, layer, head, excess, p, largest))
+        detections[primitive.name] = sorted(heads, key=lambda d: -d.excess.value)
     return detections
-
-
-def _detect(
-    name: str, values: np.ndarray, largest: float, permutations: int, seed: int
-) -> list[Detection]:
-    """values [task, layer, head]"""
-    null = statistics.flip_null(values.reshape(len(values), -1), permutations, seed)
-    detections = [
-        Detection(
-            name,
-            layer,
-            head,
-            statistics.bootstrap(values[:, layer, head], seed),
-            statistics.p_value(float(mean), null),
-            largest,
-        )
-        for (layer, head), mean in np.ndenumerate(values.mean(0))
-        if mean > largest
-    ]
-    significant = [d for d in detections if d.p < 0.05]
-    return sorted(significant, key=lambda d: -d.excess.value)
 
 
 def _excess(subject: Subject, task: MinimalTask) -> np.ndarray:

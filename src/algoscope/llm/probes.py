@@ -68,7 +68,7 @@ TARGETS: dict[str, Labels] = {
 
 def probe(
     observations: Sequence[Observation],
-    targets: Mapping[str, Labels] | None = None,
+    targets: Mapping[str, Labels] = TARGETS,
     permutations: int = 199,
     seed: int = 0,
 ) -> list[Probe]:
@@ -81,13 +81,21 @@ def probe(
     states = np.concatenate([o.states[:, n] for o, n in zip(observations, nodes, strict=True)], 1)
     mazes_of_rows = np.repeat([item.pair for item in items], [len(n) for n in nodes])
     smoothers = [held_out_smoother(layer, mazes_of_rows) for layer in states]
+    numbers, maze_of_row = np.unique(mazes_of_rows, return_inverse=True)
     probed = []
-    for name, labels in (TARGETS if targets is None else targets).items():
-        values = [labels(item) for item in items]
-        y = np.concatenate([v[n] for v, n in zip(values, nodes, strict=True)])
-        images = [v[np.array(i.mirror)[n]] for v, n, i in zip(values, nodes, items, strict=True)]
-        image = np.concatenate(images)
-        probed.append(_probe(name, smoothers, y, image, mazes_of_rows, permutations, seed))
+    for name, label in targets.items():
+        rng = np.random.default_rng(seed)
+        flips = rng.random((permutations, len(numbers)))[:, maze_of_row] < 0.5
+        y = np.concatenate([label(item)[n] for item, n in zip(items, nodes, strict=True)])
+        images = [label(i)[np.array(i.mirror)[n]] for i, n in zip(items, nodes, strict=True)]
+        labels = np.concatenate([y[None], np.where(flips, np.concatenate(images), y)])
+        centred = labels - labels.mean(1, keepdims=True)
+        predictions = [centred @ S.T for S in smoothers]
+        scores = np.array([list(map(_score, predicted, labels)) for predicted in predictions])
+        best = int(scores[:, 0].argmax())
+        interval = _interval(predictions[best][0], y, maze_of_row, rng)
+        p = statistics.p_value(float(scores[best, 0]), scores[:, 1:].max(0))
+        probed.append(Probe(name, scores[:, 0], interval, p))
     return statistics.with_corrected_p(probed)
 
 
@@ -97,32 +105,6 @@ def _unnamed_nodes(item: Item) -> np.ndarray:
     asked = {item.source, item.goal}
     asked |= {item.mirror[node] for node in asked}
     return np.array([node for node in range(item.nodes) if node not in asked], int)
-
-
-def _probe(
-    name: str,
-    smoothers: Sequence[np.ndarray],
-    y: np.ndarray,
-    image: np.ndarray,
-    mazes_of_rows: np.ndarray,
-    permutations: int,
-    seed: int,
-) -> Probe:
-    rng = np.random.default_rng(seed)
-    numbers, maze_of_row = np.unique(mazes_of_rows, return_inverse=True)
-    flips = rng.random((permutations, len(numbers)))[:, maze_of_row] < 0.5
-    labels = np.concatenate([y[None], np.where(flips, image, y)])
-    centred = labels - labels.mean(1, keepdims=True)
-    scores, predictions = [], []
-    for S in smoothers:
-        predicted = centred @ S.T
-        scores.append([_score(p, truth) for p, truth in zip(predicted, labels, strict=True)])
-        predictions.append(predicted[0])
-    scores = np.array(scores)
-    best = int(scores[:, 0].argmax())
-    interval = _interval(predictions[best], y, maze_of_row, rng)
-    p = statistics.p_value(float(scores[best, 0]), scores[:, 1:].max(0))
-    return Probe(name, scores[:, 0], interval, p)
 
 
 def _score(predicted: np.ndarray, y: np.ndarray) -> float:
@@ -146,5 +128,4 @@ def _interval(
     for _ in range(200):
         chosen = np.concatenate([members[i] for i in rng.integers(0, len(members), len(members))])
         draws.append(_score(predicted[chosen], y[chosen]))
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return statistics.Estimate(_score(predicted, y), float(low), float(high))
+    return statistics.Estimate(_score(predicted, y), *statistics.interval(np.array(draws)))

@@ -44,13 +44,13 @@ class Item:
     reachable: bool
     question: str
     """"reach", "path" or "next"."""
-    prompt: str
-    mentions: tuple[Mention, ...]
-    pair: int
+    prompt: str = ""
+    mentions: tuple[Mention, ...] = ()
+    pair: int = 0
     """Twins have the same number."""
-    family: str
-    form: str
-    matched: bool
+    family: str = "given"
+    form: str = "given"
+    matched: bool = False
     """Whether sentences are shuffled, so that positions tell nothing about the answer."""
     mirror: tuple[int, ...] = ()
     """The image of each node in the other component; empty where there is none."""
@@ -147,8 +147,6 @@ def navigation(
             depth=depth,
             reachable=True,
             question=question,
-            prompt="",
-            mentions=(),
             pair=pair,
             family=family.name,
             form=form,
@@ -291,8 +289,4 @@ def from_text(
         question=question,
         prompt=prompt,
         mentions=tuple(mentions),
-        pair=0,
-        family="given",
-        form="given",
-        matched=False,
     )

@@ -6,7 +6,7 @@ coordinates per node and layer, by PCA or t-SNE.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -75,10 +75,8 @@ def kernel_cka(K: np.ndarray, L: np.ndarray) -> np.ndarray:
 
 def layer_cka(observations: Sequence[Observation]) -> np.ndarray:
     """Debiased CKA of each layer's node states with the next one's, mean over items: [layer]."""
-    return np.mean(
-        [[debiased_cka(a, b) for a, b in itertools.pairwise(o.states)] for o in observations],
-        0,
-    )
+    pairs = (itertools.pairwise(o.states) for o in observations)
+    return np.mean([list(itertools.starmap(debiased_cka, layers)) for layers in pairs], 0)
 
 
 def similarities(observations: Sequence[Observation], seed: int = 0) -> list[Similarity]:
@@ -92,34 +90,20 @@ def similarities(observations: Sequence[Observation], seed: int = 0) -> list[Sim
     for measure, (compare, agreement) in MEASURES.items():
         kernels = [compare(o.states.astype(float)) for o in observations]
         for name, distances in references.items():
-            rows.append(_similarity(items, name, measure, agreement, kernels, distances, seed))
+            plain, contrast = [], {}
+            for item, layers, D in zip(items, kernels, distances, strict=True):
+                plain.append(agreement(layers, D))
+                image = agreement(layers, D[np.ix_(item.mirror, item.mirror)])
+                contrast.setdefault(item.pair, []).append(plain[-1] - image)
+            mirrored = np.nan_to_num([np.mean(twins, 0) for twins in contrast.values()])
+            null = statistics.flip_null(mirrored, 999, seed)
+            p = statistics.p_value(float(mirrored.mean(0).max()), null)
+            estimates, above_image = (
+                [statistics.bootstrap(column, seed) for column in np.transpose(values)]
+                for values in (plain, mirrored)
+            )
+            rows.append(Similarity(name, measure, estimates, above_image, p))
     return statistics.with_corrected_p(rows)
-
-
-def _similarity(
-    items: Sequence[Item],
-    name: str,
-    measure: str,
-    agreement: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    kernels: Sequence[np.ndarray],
-    distances: Sequence[np.ndarray],
-    seed: int,
-) -> Similarity:
-    plain, contrast = [], {}
-    for item, layers, D in zip(items, kernels, distances, strict=True):
-        original = agreement(layers, D)
-        image = agreement(layers, D[np.ix_(item.mirror, item.mirror)])
-        plain.append(original)
-        contrast.setdefault(item.pair, []).append(original - image)
-    mirrored = np.nan_to_num(np.array([np.mean(twins, 0) for twins in contrast.values()]))
-    null = statistics.flip_null(mirrored, 999, seed)
-    return Similarity(
-        name,
-        measure,
-        [statistics.bootstrap(column, seed) for column in np.array(plain).T],
-        [statistics.bootstrap(column, seed) for column in mirrored.T],
-        statistics.p_value(float(mirrored.mean(0).max()), null),
-    )
 
 
 def _rsa(K: np.ndarray, distances: np.ndarray) -> np.ndarray:

@@ -19,14 +19,8 @@ def study_json(study: Study) -> dict[str, Any]:
     parts = {name: to_json(getattr(study, name)) for name in vars(study) if name != "observations"}
     parts["verdict"] |= {"text": str(study.verdict)}
     parts["answers"] = [
-        {
-            "prompt": o.item.prompt,
-            "pair": o.item.pair,
-            "depth": o.item.depth,
-            "reachable": o.item.reachable,
-            "log_odds": o.log_odds,
-            "written": o.written,
-        }
+        {name: getattr(o.item, name) for name in ("prompt", "pair", "depth", "reachable")}
+        | {"log_odds": o.log_odds, "written": o.written}
         for o in study.observations
     ]
     return parts
@@ -58,16 +52,39 @@ def tables(study: Study) -> dict[str, Table]:
     """What the command line prints and the page shows, by subject."""
     shown = {
         "accuracy": _accuracy(study),
-        "heuristics": _heuristics(study),
+        "heuristics": Table(
+            "answers against heuristics",
+            ["heuristic", "same answer", "where it is wrong", "corrected p"],
+            [
+                [a.heuristic, str(a.agreement), str(a.against_truth), f"{a.p:.2g}"]
+                for a in study.behaviour.agreements
+            ],
+        ),
         "steps": _steps(study),
         "attention": _attention(study),
     }
     if study.similarities:
-        shown["similarity"] = _similarities(study)
+        shown["similarity"] = _best_layers(
+            "similarity of node states above the mirror image's, best layer (corrected p for the "
+            "best of all layers; CKA of a layer and the next: "
+            f"{study.layer_cka.min():.2f} or more)",
+            ["reference", "measure"],
+            study.similarities,
+            study.control_similarities,
+        )
     if study.probes:
-        shown["probes"] = _probes(study)
+        shown["probes"] = _best_layers(
+            "linear probes of node states, best layer (chance: 0.5; distance: 0)",
+            ["target"],
+            study.probes,
+            study.control_probes,
+        )
     if study.effects is not None:
-        shown["causal"] = _causal(study)
+        shown["causal"] = Table(
+            "causal tests of the leading hypothesis",
+            ["test", "measure", "effect", "control", "difference", "items"],
+            [[str(value) for value in effect] for effect in study.effects],
+        )
     shown["verdict"] = Table(
         f"verdict: {study.verdict}",
         ["", "condition"],
@@ -77,28 +94,15 @@ def tables(study: Study) -> dict[str, Table]:
 
 
 def _accuracy(study: Study) -> Table:
-    cells = {(c.depth, c.reachable): c for c in study.behaviour.cells}
-    rows = []
-    for depth in dict.fromkeys(c.depth for c in study.behaviour.cells):
-        by_truth = [cells[depth, reachable] for reachable in (True, False)]
-        label = "all" if depth is None else str(depth)
-        rows.append([label, *(f"{cell.accuracy}, n = {cell.count}" for cell in by_truth)])
+    rows: dict[int | None, list[str]] = {}
+    for depth, _, accuracy, count in study.behaviour.cells:
+        row = rows.setdefault(depth, ["all" if depth is None else str(depth)])
+        row.append(f"{accuracy}, n = {count}")
     written = ", ".join(f"{text} {count}" for text, count in study.behaviour.written.items())
     return Table(
         f"{study.subject}: accuracy on {study.items} items (written: {written})",
         ["depth", "reachable", "unreachable"],
-        rows,
-    )
-
-
-def _heuristics(study: Study) -> Table:
-    return Table(
-        "answers against heuristics",
-        ["heuristic", "same answer", "where it is wrong", "corrected p"],
-        [
-            [a.heuristic, str(a.agreement), str(a.against_truth), f"{a.p:.2g}"]
-            for a in study.behaviour.agreements
-        ],
+        list(rows.values()),
     )
 
 
@@ -123,13 +127,12 @@ def _steps(study: Study) -> Table:
 
 def _attention(study: Study) -> Table:
     def summary(layers: Sequence[Layer]) -> list[str]:
-        strongest = min(layers, key=lambda layer: layer.naive_rho.value)
         significant = sum(layer.paper.p < 0.01 for layer in layers)
         surviving = int((statistics.holm([layer.corrected.p for layer in layers]) < 0.01).sum())
+        strongest = min((layer.naive_rho for layer in layers), key=lambda rho: rho.value)
         return [
-            str(strongest.naive_rho),
-            f"{significant} of {len(layers)}",
-            f"{surviving} of {len(layers)}",
+            str(strongest),
+            *(f"{count} of {len(layers)}" for count in (significant, surviving)),
         ]
 
     analyses = [
@@ -146,35 +149,15 @@ def _attention(study: Study) -> Table:
     )
 
 
-def _similarities(study: Study) -> Table:
+def _best_layers(
+    title: str, names: list[str], results: Sequence[Any], controls: Sequence[Any]
+) -> Table:
+    """Similarities or probes: the first fields, which name each, and the best layers."""
     return Table(
-        "similarity of node states above the mirror image's, best layer (corrected p for the best "
-        f"of all layers; CKA of a layer and the next: {study.layer_cka.min():.2f} or more)",
-        ["reference", "measure", "subject", "corrected p", "random weights", "corrected p "],
+        title,
+        [*names, "subject", "corrected p", "random weights", "corrected p "],
         [
-            [s.reference, s.measure, str(s.best), f"{s.p:.2g}", str(c.best), f"{c.p:.2g}"]
-            for s, c in zip(study.similarities, study.control_similarities, strict=True)
-        ],
-    )
-
-
-def _probes(study: Study) -> Table:
-    return Table(
-        "linear probes of node states, best layer (chance: 0.5; distance: 0)",
-        ["target", "subject", "corrected p", "random weights", "corrected p "],
-        [
-            [p.target, str(p.best), f"{p.p:.2g}", str(c.best), f"{c.p:.2g}"]
-            for p, c in zip(study.probes, study.control_probes, strict=True)
-        ],
-    )
-
-
-def _causal(study: Study) -> Table:
-    return Table(
-        "causal tests of the leading hypothesis",
-        ["test", "measure", "effect", "control", "difference", "items"],
-        [
-            [e.test, e.measure, str(e.effect), str(e.control), str(e.difference), str(e.count)]
-            for e in study.effects or ()
+            [*r[: len(names)], str(r.best), f"{r.p:.2g}", str(c.best), f"{c.p:.2g}"]
+            for r, c in zip(results, controls, strict=True)
         ],
     )

@@ -31,25 +31,14 @@ _MATCH, _SINK = 16.0, 8.0
 class ScriptedConfig(PreTrainedConfig):
     model_type = "algoscope_scripted"
 
-    def __init__(
-        self,
-        vocab_size=64,
-        num_hidden_layers=8,
-        num_attention_heads=3,
-        search="bfs",
-        arrow=2,
-        yes=3,
-        no=4,
-        max_position_embeddings=512,
-        **rest,
-    ):
-        self.vocab_size = vocab_size
-        self.num_hidden_layers = num_hidden_layers
-        self.num_attention_heads = num_attention_heads
-        self.search = search
-        self.arrow, self.yes, self.no = arrow, yes, no
-        self.max_position_embeddings = max_position_embeddings
-        super().__init__(**rest)
+    vocab_size: int = 64
+    num_hidden_layers: int = 8
+    num_attention_heads: int = 3
+    search: str = "bfs"
+    arrow: int = 2
+    yes: int = 3
+    no: int = 4
+    max_position_embeddings: int = 512
 
 
 class _Layout:
@@ -61,18 +50,11 @@ class _Layout:
     """
 
     def __init__(self, words: int):
-        self.words = words
-        parts = ("token", "sender", "visited", "frontier", "wanted")
-        for number, name in enumerate(parts):
-            setattr(self, name, slice(number * words, (number + 1) * words))
-        self.position, self.first, self.one = (len(parts) * words + k for k in range(3))
-        self.width = len(parts) * words + 3
-
-    token: slice
-    sender: slice
-    visited: slice
-    frontier: slice
-    wanted: slice
+        self.words, self.width = words, 5 * words + 3
+        self.token, self.sender, self.visited, self.frontier, self.wanted = (
+            slice(number * words, (number + 1) * words) for number in range(5)
+        )
+        self.position, self.first, self.one = range(5 * words, self.width)
 
 
 class ScriptedAttention(torch.nn.Module):
@@ -149,19 +131,16 @@ class ScriptedForCausalLM(PreTrainedModel):
         return self.embedding
 
     def forward(self, input_ids, attention_mask=None, output_attentions=False, **ignored):
-        tokens = input_ids.shape[1]
-        later = torch.ones(tokens, tokens, dtype=torch.bool, device=input_ids.device).triu(1)
-        hidden = self._embed(input_ids)
-        mask = torch.zeros(1, 1, tokens, tokens, dtype=hidden.dtype, device=hidden.device)
-        mask = mask.masked_fill(later, torch.finfo(hidden.dtype).min)
+        hidden, tokens = self._embed(input_ids), input_ids.shape[1]
+        lowest = torch.finfo(hidden.dtype).min
+        mask = hidden.new_full((1, 1, tokens, tokens), lowest).triu(1)
         attentions = []
         for layer in self.layers:
             hidden, weights = layer(hidden, mask)
             attentions.append(weights)
         visited = (hidden[..., self.layout.visited] > 0).to(hidden.dtype)
         arrived = (visited * hidden[..., self.layout.wanted]).sum(-1)
-        logits = torch.zeros(*input_ids.shape, self.config.vocab_size, dtype=hidden.dtype)
-        logits = logits.to(hidden.device)
+        logits = hidden.new_zeros(*input_ids.shape, self.config.vocab_size)
         constant = self.config.search == "constant"
         logits[..., self.config.yes] = 20.0 if constant else 20 * arrived
         logits[..., self.config.no] = 10.0
@@ -202,21 +181,19 @@ def scripted(search: str = "bfs", layers: int = 8, heads: int = 3, seed: int = 0
         raise ValueError(f"search: got {search!r}, needed one of {', '.join(SEARCHES)}")
     tokenizer = form_tokenizer("letters")
     arrow, yes, no = (tokenizer.get_vocab()[word] for word in (">", "Yes", "No"))
-    torch_state = torch.random.get_rng_state()
-    generator = torch.Generator().manual_seed(seed)
-    torch.manual_seed(seed)
-    model = ScriptedForCausalLM(
-        ScriptedConfig(
-            vocab_size=len(tokenizer),
-            num_hidden_layers=layers,
-            num_attention_heads=heads,
-            search=search,
-            arrow=arrow,
-            yes=yes,
-            no=no,
-        )
+    config = ScriptedConfig(
+        vocab_size=len(tokenizer),
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        search=search,
+        arrow=arrow,
+        yes=yes,
+        no=no,
     )
-    torch.random.set_rng_state(torch_state)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = ScriptedForCausalLM(config)
     model.embedding.weight.copy_(torch.eye(len(tokenizer)))
     for layer in model.layers:
         head = int(torch.randint(heads, (), generator=generator))
@@ -228,7 +205,8 @@ def _write(attention, head: int, layout: _Layout, search: str, layers: int, gene
     """Sets the weights of one layer: what is asked, what is offered, what is taken."""
     words, width = layout.words, attention.head
     eye = torch.eye(words)
-    for projection in (attention.q_proj, attention.k_proj, attention.v_proj):
+    projections = (attention.q_proj, attention.k_proj, attention.v_proj)
+    for projection in projections:
         noise = torch.randn(projection.weight.shape, generator=generator)
         noise[:, layout.position] = 0
         projection.weight.copy_(0.3 * noise)
@@ -253,8 +231,6 @@ def _write(attention, head: int, layout: _Layout, search: str, layers: int, gene
         key[one, getattr(layout, asked)] = eye
         query[2 * words, layout.one] = _SINK
         value[one, getattr(layout, taken)] = eye
-    for projection, weights in zip(
-        (attention.q_proj, attention.k_proj, attention.v_proj), (query, key, value), strict=True
-    ):
+    for projection, weights in zip(projections, (query, key, value), strict=True):
         projection.weight[rows] = weights
     attention.o_proj.weight[:, head * width : head * width + words] = eye

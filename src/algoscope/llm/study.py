@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -80,18 +81,14 @@ def navigate(
     with stage("observe random weights"):
         control = observe(subject.with_random_weights(seed), _half(items))
     answers = behaviour(observations)
+    algorithms = [hypothesis for hypothesis in hypotheses if hypothesis.algorithm]
+    pairs = list(itertools.product(order.CHANNELS, algorithms))
     with stage("match layers to steps"):
-        ranked = standings(
-            *(
-                [
-                    order.match(recorded, hypothesis, channel, permutations, seed)
-                    for channel in order.CHANNELS
-                    for hypothesis in hypotheses
-                    if hypothesis.algorithm
-                ]
-                for recorded in (observations, control)
-            )
+        matches, control_matches = (
+            [order.match(recorded, h, channel, permutations, seed) for channel, h in pairs]
+            for recorded in (observations, control)
         )
+    ranked = standings(matches, control_matches)
     with stage("attention by layer"):
         layers, control_layers = by_layer(observations[: len(control)]), by_layer(control)
     with stage("similarity of states"):

@@ -40,14 +40,20 @@ class Standing(NamedTuple):
     above_rival: statistics.Estimate
 
     @property
+    def conditions(self) -> list[Condition]:
+        m, p = self.match, self.corrected_p
+        follows = f"layers follow its steps on held-out mazes ({m.hypothesis}, {m.channel})"
+        return [
+            Condition(f"{follows}: {m.score}", m.score.low > 0),
+            Condition(f"corrected p = {p:.2g}", p < _SIGNIFICANT),
+            Condition(f"above random weights by {self.above_control}", self.above_control.low > 0),
+            Condition(f"above {self.rival} by {self.above_rival}", self.above_rival.low > 0),
+            Condition(f"{m.matched} of {m.steps} steps found", m.matched > max(1, m.steps // 2)),
+        ]
+
+    @property
     def holds(self) -> bool:
-        return (
-            self.corrected_p < _SIGNIFICANT
-            and self.match.score.low > 0
-            and self.above_control.low > 0
-            and self.above_rival.low > 0
-            and self.match.matched > max(1, self.match.steps // 2)
-        )
+        return all(condition.met for condition in self.conditions)
 
 
 def standings(matches: Sequence[Match], controls: Sequence[Match]) -> list[Standing]:
@@ -83,43 +89,31 @@ def decide(
     behaviour: Behaviour, ranked: Sequence[Standing], effects: Sequence[Effect] | None
 ) -> Verdict:
     """`effects` are the causal tests of the leader; None if they were not made."""
-    evidence = []
-
-    def holds(text: str, met: bool) -> bool:
-        evidence.append(Condition(text, bool(met)))
-        return bool(met)
-
     for a in behaviour.agreements:
-        follows = (
+        if (
             a.p < _SIGNIFICANT
             and min(a.says_yes, a.says_no) >= _FOLLOWS
             and a.against_truth.value >= _FOLLOWS
-        )
-        if follows:
-            holds(f"answers are those of “{a.heuristic}”: {a.agreement}", True)
-            holds(f"also where it is wrong: {a.against_truth}, p = {a.p:.2g}", True)
-            return Verdict("shortcut", a.heuristic, evidence)
+        ):
+            reasons = [
+                Condition(f"answers are those of “{a.heuristic}”: {a.agreement}", True),
+                Condition(f"also where it is wrong: {a.against_truth}, p = {a.p:.2g}", True),
+            ]
+            return Verdict("shortcut", a.heuristic, reasons)
     worst = behaviour.worst
-    if not holds(
-        f"surely better than chance for both truth values: {worst}", behaviour.above_chance
-    ):
+    above_chance = f"surely better than chance for both truth values: {worst}"
+    evidence = [Condition(above_chance, behaviour.above_chance)]
+    if not behaviour.above_chance:
         return Verdict("fails", None, evidence)
-    solved = holds(f"at least 90 % right for both truth values: {worst}", behaviour.solved)
+    solved = f"at least 90 % right for both truth values: {worst}"
     best = leader(ranked)
-    m = best.match
-    name = f"{m.hypothesis}, {m.channel}"
-    passed = [
-        holds(f"layers follow its steps on held-out mazes ({name}): {m.score}", m.score.low > 0),
-        holds(f"corrected p = {best.corrected_p:.2g}", best.corrected_p < _SIGNIFICANT),
-        holds(f"above random weights by {best.above_control}", best.above_control.low > 0),
-        holds(f"above {best.rival} by {best.above_rival}", best.above_rival.low > 0),
-        holds(f"{m.matched} of {m.steps} steps found", m.matched > max(1, m.steps // 2)),
-    ]
+    evidence += [Condition(solved, behaviour.solved), *best.conditions]
     if effects is None:
-        passed.append(holds("causal tests were made", False))
-    for effect in effects or ():
-        text = f"{effect.test}: {effect.measure} {effect.effect}, control {effect.control}"
-        passed.append(holds(text, effect.holds))
-    if solved and all(passed):
-        return Verdict("runs", m.hypothesis, evidence)
+        evidence.append(Condition("causal tests were made", False))
+    evidence += [
+        Condition(f"{e.test}: {e.measure} {e.effect}, control {e.control}", e.holds)
+        for e in effects or ()
+    ]
+    if all(condition.met for condition in evidence):
+        return Verdict("runs", best.match.hypothesis, evidence)
     return Verdict("undecided", None, evidence)
