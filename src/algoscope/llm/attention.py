@@ -2,8 +2,8 @@
 
 Two analyses, both of the attention that rooms get from the last token, mean over heads, summed over
 mentions: its rank correlation with a room's distance from the start, and a mixed-effects regression
-on whether a room is on the path. Both find something at every layer of a model with random weights,
-since rooms near the start are mentioned more often. `corrected` asks the second question again with
+on whether a room is on the path. Both find something in random weights, since rooms near the start
+are mentioned more often. `corrected` asks the second question again with
 attention per mention, and with how often, where and in which role a room is mentioned, and whether
 it is the start or the goal, as covariates.
 """

@@ -74,10 +74,6 @@ def behaviour(observations: Sequence[Observation]) -> Behaviour:
     written = {
         text: sum(o.written == text for o in observations) for text in ("Yes", "No", "neither")
     }
-    return Behaviour(cells, written, _agreements(observations))
-
-
-def _agreements(observations: Sequence[Observation]) -> list[Agreement]:
     answers = np.array([o.says_yes for o in observations])
     truth = np.array([o.item.reachable for o in observations])
     rows = []
@@ -94,4 +90,4 @@ def _agreements(observations: Sequence[Observation]) -> list[Agreement]:
                 statistics.binomial_p(int(same[wrong].sum()), int(wrong.sum())),
             )
         )
-    return statistics.with_corrected_p(rows)
+    return Behaviour(cells, written, statistics.with_corrected_p(rows))

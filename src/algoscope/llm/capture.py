@@ -139,7 +139,6 @@ class Anatomy(NamedTuple):
     attentions: tuple[torch.nn.Module, ...]
 
 
-@torch.inference_mode()
 def read(
     model: torch.nn.Module,
     anatomy: Anatomy,
@@ -155,7 +154,6 @@ def read(
     are written into the residual stream, `swaps` into what heads pass on to it.
     """
     device = next(model.parameters()).device
-    tokens = torch.tensor([list(ids)], device=device)
     numbers = {id(module): number for number, module in enumerate(anatomy.attentions)}
     row_index = torch.tensor(list(rows), device=device, dtype=torch.long)
     session = _Session(row_index, swaps, numbers)
@@ -171,31 +169,31 @@ def read(
         states[layer] = hidden[0, kept].float().cpu()
         return hidden
 
-    with _hooks(anatomy, visit):
-        token = _session.set(session)
-        try:
-            logits = model(
-                input_ids=tokens,
-                attention_mask=torch.ones_like(tokens),
-                use_cache=False,
-                **_last_logits_only(model),
-            ).logits
-        finally:
-            _session.reset(token)
-    return Reading(
-        logits[0, -1].float().cpu().numpy(),
-        *(_by_layer(arrays) for arrays in (session.attention, states, session.outputs)),
+    last_alone = "logits_to_keep" in inspect.signature(model.forward).parameters
+    with _hooks(anatomy, visit), _recorded(session):
+        logits = run(model, ids, **{"logits_to_keep": 1} if last_alone else {}).logits
+    attention, states_by_layer, outputs = (
+        np.stack([arrays[layer].numpy() for layer in sorted(arrays)])
+        for arrays in (session.attention, states, session.outputs)
     )
+    return Reading(logits[0, -1].float().cpu().numpy(), attention, states_by_layer, outputs)
 
 
-def _by_layer(arrays: dict[int, torch.Tensor]) -> np.ndarray:
-    return np.stack([arrays[layer].numpy() for layer in sorted(arrays)])
+@torch.inference_mode()
+def run(model: torch.nn.Module, ids: Sequence[int], **options: Any) -> Any:
+    """What the model returns for one prompt."""
+    tokens = torch.tensor([list(ids)], device=next(model.parameters()).device)
+    mask = torch.ones_like(tokens)
+    return model(input_ids=tokens, attention_mask=mask, use_cache=False, **options)
 
 
-def _last_logits_only(model: torch.nn.Module) -> dict[str, int]:
-    """Asks for the last token's logits alone, of models that can be asked."""
-    known = "logits_to_keep" in inspect.signature(model.forward).parameters
-    return {"logits_to_keep": 1} if known else {}
+@contextlib.contextmanager
+def _recorded(session: _Session) -> Iterator[None]:
+    token = _session.set(session)
+    try:
+        yield
+    finally:
+        _session.reset(token)
 
 
 @contextlib.contextmanager
@@ -225,16 +223,12 @@ def _hooks(anatomy: Anatomy, visit) -> Iterator[None]:
             handle.remove()
 
 
-@torch.inference_mode()
 def dissect(model: torch.nn.Module, ids: Sequence[int]) -> Anatomy:
     """Finds the layers of a model by running it: which modules call attention, and in what."""
-    device = next(model.parameters()).device
-    session = _Session(torch.zeros(0, device=device, dtype=torch.long), (), {})
-    token = _session.set(session)
-    try:
-        model(input_ids=torch.tensor([list(ids)], device=device), use_cache=False)
-    finally:
-        _session.reset(token)
+    no_rows = torch.zeros(0, device=next(model.parameters()).device, dtype=torch.long)
+    session = _Session(no_rows, (), {})
+    with _recorded(session):
+        run(model, ids)
     attentions = list({id(module): module for module in session.modules}.values())
     stacks = [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]
     for stack in stacks:

@@ -65,7 +65,6 @@ _CITIES = (
     "Miami Milan Moscow Munich Naples Oslo Oxford Paris Phoenix Prague Rome Seattle Seoul Sydney "
     "Tokyo Toronto Venice Vienna"
 )
-_LETTERS = "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z"
 
 FORMS = {
     "rooms": Form(
@@ -96,7 +95,7 @@ FORMS = {
         "Name the next city on the way to {goal} from {source}, or None.",
     ),
     "letters": Form(
-        tuple(_LETTERS.split()),
+        tuple(string.ascii_uppercase),
         "Edges of a graph:",
         "{a} > {b}.",
         "{a} - {b}.",

@@ -16,16 +16,13 @@ from algoscope.llm.clrs_text import ClrsItem
 from algoscope.llm.hypotheses import traces
 from algoscope.llm.prompts import Item
 
-_SHOWN = (
-    *("prompt", "answer", "reachable", "depth", "pair", "family", "form", "question", "names"),
-    *("edges", "directed", "source", "goal", "matched"),
-)
-
 
 def rows(items: Sequence[Item]) -> list[dict[str, Any]]:
     """One dictionary an item; a trace lists the names of the nodes that each step visits."""
+    question = ("prompt", "answer", "reachable", "depth", "pair", "family", "form", "question")
+    graph = ("names", "edges", "directed", "source", "goal", "matched")
     return [
-        {name: getattr(item, name) for name in _SHOWN}
+        {name: getattr(item, name) for name in question + graph}
         | {
             "source": item.names[item.source],
             "goal": item.names[item.goal],

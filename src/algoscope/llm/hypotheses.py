@@ -65,10 +65,11 @@ def from_program(name: str) -> Hypothesis:
 
         if item.directed:
             raise ValueError("item: got one-way doors, needed directed=False for a graph program")
-        problem = _run("bfs", item.adjacency(), item.source, _order(item))
+        order = _order(item)
+        problem = _run("bfs", item.adjacency(), item.source, order)
         shown = np.asarray(interpret(programs.get(name), problem).hints["reach_h"])[0]
         reached = np.concatenate([problem.hints["reach_h"][0, :1], shown]).astype(bool)
-        return _back(_changes(reached), _order(item))
+        return _visits(reached, order)
 
     def answer(item: Item) -> bool:
         return bool(steps(item)[:, item.goal].any())
@@ -89,37 +90,32 @@ def _order(item: Item, last_first: bool = False) -> np.ndarray:
     return np.array([item.source, *rest])
 
 
-def _run(task: str, A: np.ndarray, source: int, order: np.ndarray) -> tasks.Batch:
+def _run(task: str, A: np.ndarray, start: int, order: np.ndarray) -> tasks.Batch:
     """The task's reference algorithm, nodes renumbered by `order` so that ties fall that way."""
     renumbered = A[np.ix_(order, order)].astype(float)
-    inputs = {} if task == "dfs" else {"source": int(np.flatnonzero(order == source)[0])}
+    inputs = {} if task == "dfs" else {"source": int(np.flatnonzero(order == start)[0])}
     return tasks.run(task, renumbered, **inputs)
 
 
-def _back(steps: np.ndarray, order: np.ndarray) -> Steps:
-    """Columns of renumbered nodes, as columns of the item's nodes."""
-    original = np.zeros_like(steps)
-    original[:, order] = steps
-    return original
+def _visits(reached: np.ndarray, order: np.ndarray) -> Steps:
+    """Who is new at each step, of masks [time, renumbered node]; steps without anybody new are left
+    out."""
+    steps = np.zeros_like(reached[1:])
+    steps[:, order] = reached[1:] & ~reached[:-1]
+    return steps[steps.any(1)]
 
 
-def _changes(reached: np.ndarray) -> np.ndarray:
-    """Who is new at each step, of masks [time, node]; steps without anybody new are left out."""
-    new = reached[1:] & ~reached[:-1]
-    return new[new.any(1)]
-
-
-def _levels(A: np.ndarray, source: int, order: np.ndarray) -> Steps:
-    reached = _run("bfs", A, source, order).hints["reach_h"][0].astype(bool)
-    return _back(_changes(reached), order)
+def _levels(item: Item, A: np.ndarray, start: int) -> Steps:
+    order = _order(item)
+    return _visits(_run("bfs", A, start, order).hints["reach_h"][0].astype(bool), order)
 
 
 def _bfs(item: Item) -> Steps:
-    return _levels(item.adjacency(), item.source, _order(item))
+    return _levels(item, item.adjacency(), item.source)
 
 
 def _backward(item: Item) -> Steps:
-    return _levels(item.adjacency().T, item.goal, _order(item))
+    return _levels(item, item.adjacency().T, item.goal)
 
 
 def _bidirectional(item: Item) -> Steps:
@@ -137,14 +133,14 @@ def _dfs(item: Item, last_first: bool = False) -> Steps:
     order = _order(item, last_first)
     trace = _run("dfs", item.adjacency(), item.source, order)
     discovered = np.argmax(trace.hints["color"][0], -1) > 0
-    return _back(_changes(discovered), order) & (_distances(item) > 0)
+    return _visits(discovered, order) & (_distances(item) > 0)
 
 
 def _dijkstra(item: Item) -> Steps:
     """The order in which nodes are settled when every edge has length 1, a node a step."""
     order = _order(item)
     trace = _run("dijkstra", item.adjacency(), item.source, order)
-    settled = _back(_changes(trace.hints["mark"][0].astype(bool)), order)
+    settled = _visits(trace.hints["mark"][0].astype(bool), order)
     settled[:, item.source] = False
     return settled
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from algoscope.llm.hypotheses import CANDIDATES, trace
+from algoscope.llm import mazes
 from algoscope.llm.observe import Observation
 from algoscope.llm.representation import trajectories
 from algoscope.llm.results import tables
@@ -86,10 +86,8 @@ def _example(study: Study) -> Observation:
 
 def _attention_by_layer(observation: Observation) -> Drawn:
     item = observation.item
-    steps = trace(CANDIDATES[0], item)
-    distance = np.where(steps.any(0), steps.argmax(0) + 1.0, np.inf)
-    distance[item.source] = 0
-    order = np.argsort(distance, kind="stable")
+    distance = mazes.distances(item.adjacency(), item.source)
+    order = np.argsort(np.where(distance < 0, item.nodes, distance), kind="stable")
     values = observation.per_mention("last").mean(1)[:, order]
     roles = {item.goal: " (goal)", item.source: " (start)"}
     names = [item.names[node] + roles.get(int(node), "") for node in order]

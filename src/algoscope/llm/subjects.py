@@ -236,12 +236,6 @@ def subject(live: tuple[Any, Any], name: str, chat: bool | None = None) -> Subje
     model.eval()
     words = model.get_input_embeddings().weight.shape[0]
     ids = np.random.default_rng(0).integers(0, words, _CHECK_LENGTH).tolist()
-    anatomy = _set_up(model, ids)
-    check = _self_check(model, anatomy, ids)
-    return Subject(name, model, tokenizer, anatomy, check, has_template if chat is None else chat)
-
-
-def _set_up(model: Any, ids: list[int]) -> Anatomy:
     try:
         model.set_attn_implementation(capture.IMPLEMENTATION)
     except (ValueError, KeyError, AttributeError, NotImplementedError) as error:
@@ -249,7 +243,9 @@ def _set_up(model: Any, ids: list[int]) -> Anatomy:
             f"model: got {type(model).__name__}, which takes no attention function from outside: "
             f"{error}"
         ) from error
-    return capture.dissect(model, ids)
+    anatomy = capture.dissect(model, ids)
+    check = _self_check(model, anatomy, ids)
+    return Subject(name, model, tokenizer, anatomy, check, has_template if chat is None else chat)
 
 
 def _self_check(model: Any, anatomy: Anatomy, ids: list[int]) -> SelfCheck:
@@ -258,14 +254,7 @@ def _self_check(model: Any, anatomy: Anatomy, ids: list[int]) -> SelfCheck:
     kind = type(model).__name__
     model.set_attn_implementation("eager")
     try:
-        with torch.inference_mode():
-            tokens = torch.tensor([ids], device=next(model.parameters()).device)
-            eager = model(
-                input_ids=tokens,
-                attention_mask=torch.ones_like(tokens),
-                output_attentions=True,
-                use_cache=False,
-            )
+        eager = capture.run(model, ids, output_attentions=True)
     finally:
         model.set_attn_implementation(capture.IMPLEMENTATION)
     attentions = [layer[0] for layer in eager.attentions or () if layer is not None]
