@@ -10,6 +10,7 @@ import pytest
 from algoscope import tasks
 from algoscope.llm import harnesses
 from algoscope.llm.clrs_text import clrs_items, study_clrs_text, trace_scores
+from algoscope.llm.hypotheses import CANDIDATES
 from algoscope.llm.prompts import navigation
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -21,6 +22,7 @@ def test_rows_carry_answer_and_traces(tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert [line["answer"] for line in lines] == ["Yes", "No"] * 3
     for line in lines:
+        assert set(line["traces"]) == {candidate.name for candidate in CANDIDATES}
         levels = line["traces"]["BFS"]
         assert any(line["goal"] in level for level in levels) == line["reachable"]
     assert list(tmp_path.iterdir()) == [tmp_path / "items.jsonl"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from algoscope.llm.chain_of_thought import judge, read_steps, right, score_steps, study_steps
+from algoscope.llm.chain_of_thought import judge, read_steps, right, score_steps
 from algoscope.llm.hypotheses import by_name, trace
 from algoscope.llm.prompts import navigation
 
@@ -64,6 +64,6 @@ def test_answers_are_judged_by_the_graph():
 
 def test_a_model_without_training_writes_nothing_that_counts(llama):
     items = navigation(6, form="letters", question="path", depths=(2,))
-    found = study_steps(llama, items, tokens=12)
+    found = judge([llama.generate(item.prompt, 12) for item in items], items)
     assert len(found.texts) == 6
     assert not found.verdict.startswith("writes out")

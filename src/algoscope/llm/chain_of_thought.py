@@ -17,7 +17,6 @@ from algoscope import statistics
 from algoscope.llm import mazes
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis, trace
 from algoscope.llm.prompts import Item, word_mentions
-from algoscope.llm.subjects import Subject
 
 _COVERED = 0.9
 
@@ -96,7 +95,8 @@ def judge(
     permutations: int = 999,
     seed: int = 0,
 ) -> StepsStudy:
-    """Scores texts, one an item, against every algorithm."""
+    """Scores texts, one an item, against every algorithm. One that is written does not rule out
+    another inside, nor does an answer show one that is not written."""
     written = [read_steps(text, item) for text, item in zip(texts, items, strict=True)]
     rng = np.random.default_rng(seed)
     rows = []
@@ -142,11 +142,3 @@ def _verdict(rows, alone: statistics.Estimate, written) -> str:
         return "undecided"
     best = max(r.order.value for r in full)
     return "writes out " + " or ".join(r.hypothesis for r in full if r.order.high >= best)
-
-
-def study_steps(
-    subject: Subject, items: Sequence[Item], tokens: int = 160, seed: int = 0
-) -> StepsStudy:
-    """What the subject writes on each item, judged; an algorithm of its own is not ruled out by
-    one that it writes, nor shown by an answer that it does not."""
-    return judge([subject.generate(item.prompt, tokens) for item in items], items, seed=seed)

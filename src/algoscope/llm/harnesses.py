@@ -13,7 +13,7 @@ import numpy as np
 
 from algoscope.files import write_bytes
 from algoscope.llm.clrs_text import ClrsItem
-from algoscope.llm.hypotheses import traces
+from algoscope.llm.hypotheses import CANDIDATES, trace
 from algoscope.llm.prompts import Item
 
 
@@ -27,8 +27,8 @@ def rows(items: Sequence[Item]) -> list[dict[str, Any]]:
             "source": item.names[item.source],
             "goal": item.names[item.goal],
             "traces": {
-                name: [[item.names[n] for n in np.flatnonzero(step)] for step in steps]
-                for name, steps in traces(item).items()
+                c.name: [[item.names[n] for n in np.flatnonzero(step)] for step in trace(c, item)]
+                for c in CANDIDATES
             },
         }
         for item in items

@@ -41,11 +41,6 @@ def trace(hypothesis: Hypothesis, item: Item) -> Steps:
     return steps
 
 
-def traces(item: Item) -> dict[str, Steps]:
-    """The ground-truth trace of the item for each candidate."""
-    return {candidate.name: trace(candidate, item) for candidate in CANDIDATES}
-
-
 def by_name(name: str) -> Hypothesis:
     for candidate in CANDIDATES:
         if candidate.name == name:

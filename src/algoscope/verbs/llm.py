@@ -178,11 +178,12 @@ class Steps(_AboutMazes, _AboutModel):
     """What is asked: reach, path or next."""
 
     def run(self) -> Answer:
-        from algoscope.llm.chain_of_thought import study_steps
+        from algoscope.llm.chain_of_thought import judge
 
         items = self.questions(question=self.question)
         subject = self.subject()
-        study = study_steps(subject, items, self.tokens, seed=self.seed)
+        texts = [subject.generate(item.prompt, self.tokens) for item in items]
+        study = judge(texts, items, seed=self.seed)
         table = Table(
             f"{subject.name}: {study.verdict}; right answers {study.right}, "
             f"nodes written per item {study.nodes:.1f}",
