@@ -38,10 +38,7 @@ def clrs_items(
     traced = {name: _examples(problems, True)}
     for rival in next((group for group in RIVALS if name in group), ()):
         batch = tasks.sample(rival, size, count, seed)
-        if rival != name and all(
-            np.array_equal(problems.inputs[given], batch.inputs.get(given, ()))
-            for given in task.problem
-        ):
+        if rival != name and _same_problems(task.problem, problems, batch):
             traced[rival] = _examples(batch, True)
     return [
         ClrsItem(example, {rival: examples[number] for rival, examples in traced.items()})
@@ -51,6 +48,12 @@ def clrs_items(
 
 def _examples(batch: tasks.Batch, traces: bool) -> list[Example]:
     return [text.write(batch, number, traces) for number in range(len(batch))]
+
+
+def _same_problems(names: tuple[str, ...], a: tasks.Batch, b: tasks.Batch) -> bool:
+    return all(
+        name in b.inputs and np.array_equal(a.inputs[name], b.inputs[name]) for name in names
+    )
 
 
 class ClrsScores(NamedTuple):
