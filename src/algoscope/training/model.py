@@ -23,8 +23,8 @@ from algoscope.training.named_arrays import begins_with
 
 PROCESSOR = "processor"
 Vectors = dict[str, Shaped[Array, "..."]]
-"""The weights of the processor by that name, and of the encoders and decoders of each task: [weights]
-each, with an axis of seeds in front where there are several."""
+"""[weights] of the processor by that name, and of the encoders and decoders of each task; with an
+axis of seeds in front where there are several."""
 
 
 class Model(eqx.Module):
