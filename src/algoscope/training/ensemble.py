@@ -9,7 +9,7 @@ import numpy as np
 from algoscope.networks import Ensemble, Network
 from algoscope.runs import folder
 from algoscope.runs.folder import Run
-from algoscope.training.config import TrainingConfig, config_from_json
+from algoscope.training.config import TrainingConfig, from_json
 from algoscope.training.evaluation import evaluate
 from algoscope.training.graph_objective import GraphObjective
 from algoscope.training.initial_weights import learner_shapes, start_learners
@@ -58,7 +58,8 @@ def resume(
     run = folder.open_run(path)
     if run.finished:
         return run
-    plan = plan_training(config_from_json(run.config), at_once or run.description["seeds_at_once"])
+    config = from_json(TrainingConfig, run.config)
+    plan = plan_training(config, at_once or run.description["seeds_at_once"])
     return _go_on(run, plan, Pacing(report, checkpoint_seconds))
 
 

@@ -28,11 +28,10 @@ _TEST_SAMPLES = 32
 
 def problems_for_test(config: TrainingConfig, plan: TaskPlan) -> Batch:
     own_size = config.network.attention_bias
-    task = tasks.get(plan.task)
     if own_size is None:
         batch = tasks.split(plan.task, "test")
     else:
-        count = _TEST_SAMPLES * task.evaluation_multiplier
+        count = _TEST_SAMPLES * tasks.get(plan.task).evaluation_multiplier
         batch = tasks.sample(plan.task, own_size, count, _TEST_SEED)
     if any(f.name == "pred" and f.stage is Stage.INPUT for f in plan.features):
         batch = with_predecessors_as_inputs(batch)
@@ -51,17 +50,11 @@ def evaluate(plan: TrainingPlan, best: Vectors) -> dict[str, Any]:
         for name in config.scored_on:
             scores = _scores(plan.layout, task.task, plan.placement, best, sets[name])
             results[name][task.task] = {k: np.asarray(v).tolist() for k, v in scores.items()}
-        results["test_set"][task.task] = _describe(config, test)
+        canonical = config.network.attention_bias is None
+        split = "canonical" if canonical else "size of the network's pre-attention bias"
+        described = {"nodes": test.nodes, "samples": len(test), "split": split}
+        results["test_set"][task.task] = described
     return results
-
-
-def _describe(config: TrainingConfig, test: Batch) -> dict[str, Any]:
-    canonical = config.network.attention_bias is None
-    return {
-        "nodes": test.nodes,
-        "samples": len(test),
-        "split": "canonical" if canonical else "size of the network's pre-attention bias",
-    }
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))

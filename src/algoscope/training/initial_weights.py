@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from algoscope.errors import ConfigError
 from algoscope.networks import Network, WeightsError, arrays, with_arrays
-from algoscope.training.model import model_of, same_for_all, start_model
+from algoscope.training.model import model_of, start_model
 from algoscope.training.optimiser import Learner, start_learner
 from algoscope.training.plan import TrainingPlan
 
@@ -18,7 +18,8 @@ def start_learners(plan: TrainingPlan, start: Network | None = None) -> Learner:
     config, layout = plan.config, plan.layout
     if start is not None:
         _check_start(plan, start)
-        weights = same_for_all(layout.pack(model_of({plan.tasks[0].task: start})), config.seeds)
+        vectors = layout.pack(model_of({plan.tasks[0].task: start}))
+        weights = jax.tree.map(lambda vector: jnp.repeat(vector[None], config.seeds, 0), vectors)
     else:
         begin = functools.partial(start_model, dict(layout.features), config.network)
         seeds = jnp.asarray(config.all_seeds, jnp.uint32)
@@ -38,14 +39,12 @@ def _check_start(plan: TrainingPlan, start: Network) -> None:
             f"start: got weights of one network and the tasks {', '.join(config.tasks)}, "
             "needed one task"
         )
-    faults = []
-    if start.config != config.network:
-        ours, theirs = dataclasses.asdict(config.network), dataclasses.asdict(start.config)
-        faults += [
-            f"network.{name}: got {ours[name]!r}, needed {theirs[name]!r}, as in the given weights"
-            for name in ours
-            if ours[name] != theirs[name]
-        ]
+    ours, theirs = dataclasses.asdict(config.network), dataclasses.asdict(start.config)
+    faults = [
+        f"network.{name}: got {ours[name]!r}, needed {theirs[name]!r}, as in the given weights"
+        for name in ours
+        if ours[name] != theirs[name]
+    ]
     if set(start.features) != set(first.features):
         names = ", ".join(f.name for f in start.features)
         needed = ", ".join(f.name for f in first.features)

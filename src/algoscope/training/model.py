@@ -11,7 +11,6 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, PRNGKeyArray, Shaped
@@ -34,6 +33,10 @@ class Model(eqx.Module):
 
     def network(self, task: str) -> Network:
         return dataclasses.replace(self.parts[task], processor=self.processor)
+
+    def names(self) -> set[str]:
+        """The names of all weights."""
+        return {name for task in self.parts for name in arrays(self.network(task))}
 
 
 def model_of(networks: Mapping[str, Network]) -> Model:
@@ -81,27 +84,17 @@ class Layout:
         parts = {t: _unravel(p, vectors[t]) for t, p in shapes.parts.items() if t in vectors}
         return Model(_unravel(shapes.processor, vectors[PROCESSOR]), parts)
 
-    def where(self, chosen: Sequence[str]) -> dict[str, np.ndarray]:
+    def where(self, chosen: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Masks, in the form of the vectors, of the weights whose names begin so."""
         shapes = self.shapes
         masks = {}
         for task in shapes.parts:
-            named = arrays(shapes.network(task))
-            is_chosen = {name: begins_with(name, tuple(chosen)) for name in named}
-            sides = {
-                PROCESSOR: [n for n in named if n.startswith(f"{PROCESSOR}.")],
-                task: [n for n in named if not n.startswith(f"{PROCESSOR}.")],
-            }
-            for vector, names in sides.items():
-                masks[vector] = np.concatenate(
-                    [np.full(named[n].size, is_chosen[n]) for n in names]
-                )
+            parts: dict[str, list[np.ndarray]] = {PROCESSOR: [], task: []}
+            for name, array in arrays(shapes.network(task)).items():
+                vector = PROCESSOR if name.startswith(f"{PROCESSOR}.") else task
+                parts[vector].append(np.full(array.size, begins_with(name, chosen)))
+            masks |= {vector: np.concatenate(pieces) for vector, pieces in parts.items()}
         return masks
-
-    def names(self) -> set[str]:
-        """The names of all weights."""
-        shapes = self.shapes
-        return {name for task in shapes.parts for name in arrays(shapes.network(task))}
 
 
 def _unravel(shapes: Any, vector: Array) -> Any:
@@ -116,8 +109,3 @@ def _unravel(shapes: Any, vector: Array) -> Any:
 
 def network_of(layout: Layout, vectors: Vectors, task: str) -> Network:
     return layout.unpack({PROCESSOR: vectors[PROCESSOR], task: vectors[task]}).network(task)
-
-
-def same_for_all(vectors: Vectors, count: int) -> Vectors:
-    """The vectors `count` times, along a new seed axis."""
-    return jax.tree.map(lambda vector: jnp.repeat(vector[None], count, 0), vectors)

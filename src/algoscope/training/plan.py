@@ -59,7 +59,7 @@ def plan_training(
     check(config)
     plans = make_plans(config) if plans is None else plans
     layout = Layout(tuple((plan.task, plan.features) for plan in plans), config.network)
-    faults = name_faults("weights to freeze", config.freeze, layout.names())
+    faults = name_faults("weights to freeze", config.freeze, layout.shapes.names())
     if faults:
         raise ConfigError("\n".join(faults))
     return TrainingPlan(config, plans, layout, _placement(config, plans, at_once))

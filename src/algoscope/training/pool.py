@@ -36,10 +36,8 @@ VALIDATION_SAMPLES = 64
 """Times the task's `evaluation_multiplier`, as in dm-clrs."""
 
 
-class _Purpose:
-    """What a random stream is for; the numbers of generations count up from GENERATION."""
-
-    PROBE, VALIDATION, FRESH, GENERATION = range(4)
+_PROBE, _VALIDATION, _FRESH, _GENERATION = range(4)
+"""What a random stream is for; the numbers of generations count up from the last."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,9 +103,15 @@ def draw_generation(
     return Generation(tuple(fitted), tuple(pools), tuple(schedules))
 
 
-def validation_batch(config: TrainingConfig, task: str) -> Batch:
+def validation_batch(config: TrainingConfig, task: str, purpose: int = _VALIDATION) -> Batch:
     """Batch as in training, of the largest size."""
-    return _evaluation_batch(config, task, _Purpose.VALIDATION)
+    recipe = dataclasses.replace(
+        config.recipe,
+        sizes=(max(config.recipe.sizes),),
+        count=VALIDATION_SAMPLES * tasks.get(task).evaluation_multiplier,
+        burn_in=0,
+    )
+    return next(tasks.stream(task, recipe, _random(config, task, purpose)))
 
 
 class Memory(NamedTuple):
@@ -122,7 +126,7 @@ class Memory(NamedTuple):
 def memory_problems(config: TrainingConfig, task: str) -> Memory:
     """As many problems as in validation, or as the first generation has, of either kind."""
     batches = _draw(config, task, 0)[int(np.argmax(_sizes(config, task)))]
-    fresh = _evaluation_batch(config, task, _Purpose.FRESH)
+    fresh = validation_batch(config, task, _FRESH)
     batches = batches[: max(1, len(fresh) // config.recipe.count)]
     time = max(batch.time for batch in [*batches, fresh])
     seen = Batch.join([compact(batch, time) for batch in batches])
@@ -158,7 +162,7 @@ def _draw(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:
     """A generation's batches, by size."""
     count = len(_sizes(config, task))
     recipe = dataclasses.replace(config.recipe, burn_in=0)
-    stream = tasks.stream(task, recipe, _random(config, task, _Purpose.GENERATION + number))
+    stream = tasks.stream(task, recipe, _random(config, task, _GENERATION + number))
     batches = list(itertools.islice(stream, steps_per_generation(config)))
     return [batches[size::count] for size in range(count)]
 
@@ -166,30 +170,31 @@ def _draw(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:
 def _make_plan(config: TrainingConfig, task: str) -> TaskPlan:
     probed = _PROBED_IN_PYTHON if tasks.get(task).plain else _PROBED
     recipe = dataclasses.replace(config.recipe, count=1, burn_in=probed)
-    probes = tasks.stream(task, recipe, _random(config, task, _Purpose.PROBE))
+    probes = tasks.stream(task, recipe, _random(config, task, _PROBE))
     count = config.time_buckets if config.steps >= _LONG_RUN else 1
     buckets = []
     by_size = _draw(config, task, 0)
     for batches, probe in zip(by_size, probes, strict=False):
-        longest = [_longest(batch) for batch in batches]
-        most = max(*longest, probe.time, 2)
-        buckets.append(_choose_buckets(longest, most, count))
+        lengths = [longest(batch) for batch in batches]
+        most = max(*lengths, probe.time, 2)
+        buckets.append(_choose_buckets(lengths, most, count))
     return TaskPlan(task, by_size[0][0].features, tuple(buckets))
 
 
-def _longest(batch: Batch) -> int:
+def longest(batch: Batch) -> int:
+    """Steps of the longest trace; a network takes at least two."""
     return max(2, int(batch.lengths.max()))
 
 
-def _choose_buckets(longest: Sequence[int], most: int, count: int) -> tuple[int, ...]:
+def _choose_buckets(lengths: Sequence[int], most: int, count: int) -> tuple[int, ...]:
     """The lengths that save the most work, one after the other, as long as they save enough."""
 
     def work(times: Sequence[int]) -> int:
-        return sum(min(t for t in times if t >= length) - 1 for length in longest)
+        return sum(min(t for t in times if t >= length) - 1 for length in lengths)
 
     times = [most]
     while len(times) < count:
-        best = min(set(longest) | {most}, key=lambda t: (work([*times, t]), t))
+        best = min(set(lengths) | {most}, key=lambda t: (work([*times, t]), t))
         if work([*times, best]) > (1 - _WORTHWHILE) * work(times):
             break
         times.append(best)
@@ -199,7 +204,7 @@ def _choose_buckets(longest: Sequence[int], most: int, count: int) -> tuple[int,
 def _fit(plan: TaskPlan, by_size: list[list[Batch]]) -> TaskPlan:
     """The plan with room for a trace that is longer than any before."""
     buckets = tuple(
-        (*times[:-1], max(times[-1], *(_longest(batch) for batch in batches)))
+        (*times[:-1], max(times[-1], *(longest(batch) for batch in batches)))
         for times, batches in zip(plan.buckets, by_size, strict=True)
     )
     return dataclasses.replace(plan, buckets=buckets)
@@ -219,7 +224,7 @@ def _schedule(
     members = []
     for size, (batches, times) in enumerate(zip(by_size, plan.buckets, strict=True)):
         first = sum(len(t) for t in plan.buckets[:size])
-        bucket = np.searchsorted(times, [_longest(b) for b in batches])
+        bucket = np.searchsorted(times, [longest(b) for b in batches])
         branch[size::sizes] = first + bucket
         members += [(size, np.flatnonzero(bucket == b)) for b in range(len(times))]
     for row, seed in enumerate(seeds):
@@ -227,13 +232,3 @@ def _schedule(
         for size, batches_in_bucket in members:
             batch[row, size + sizes * batches_in_bucket] = random.permutation(batches_in_bucket)
     return Schedule(branch, batch)
-
-
-def _evaluation_batch(config: TrainingConfig, task: str, purpose: int) -> Batch:
-    recipe = dataclasses.replace(
-        config.recipe,
-        sizes=(max(config.recipe.sizes),),
-        count=VALIDATION_SAMPLES * tasks.get(task).evaluation_multiplier,
-        burn_in=0,
-    )
-    return next(tasks.stream(task, recipe, _random(config, task, purpose)))

@@ -11,7 +11,7 @@ from algoscope.configuration import (
     number_faults,
 )
 from algoscope.errors import ConfigError, unknown_name
-from algoscope.training.config import from_json
+from algoscope.training.config import from_json, size_faults
 
 POSITIONS = 8192
 """From how many positions randomised ones are drawn."""
@@ -53,14 +53,11 @@ def check(config: TransnarConfig) -> None:
         if task not in known:
             faults.append(unknown_name("task", task, known))
             continue
-        smallest = tasks.get(task).smallest
-        faults += [
-            f"sizes: got {size!r}, needed integers of at least {smallest} for {task}"
-            for size in config.sizes
-            if not isinstance(size, int) or size < smallest
-        ]
+        faults += size_faults("sizes", config.sizes, task)
     if config.trains_reasoner and not config.reads_inputs:
         faults.append("reads_inputs: got false with trains_reasoner, needed a frozen reasoner")
+    if config.trains_reasoner and config.tower.reads == "stepwise":
+        faults.append('tower.reads: got "stepwise" with trains_reasoner, needed "final"')
     about_reasoner = config.trains_reasoner or not (config.reasoner_trained and config.reads_inputs)
     if config.tower.reads == "nothing" and about_reasoner:
         faults.append(

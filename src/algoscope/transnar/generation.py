@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from algoscope.transnar.cross_attention import Graph, memory_of
-from algoscope.transnar.padding import padded_text
+from algoscope.transnar.padding import TEXTS, padded
 from algoscope.transnar.tokenizer import PAD, tokenizer
 from algoscope.transnar.tower import (
     COMPILER_OPTIONS,
@@ -64,7 +64,7 @@ def generate(
     calls with as many prompts, the same length and another room share a program."""
     longest = max(len(prompt) for prompt in prompts)
     check_room(tower, longest, room)
-    length = padded_text(longest + room) if length is None else length
+    length = padded(longest + room, TEXTS) if length is None else length
     tokens = np.full((len(prompts), length), PAD, np.int32)
     for row, prompt in zip(tokens, prompts, strict=True):
         row[: len(prompt)] = prompt

@@ -28,14 +28,14 @@ from algoscope.training.named_arrays import begins_with
 from algoscope.training.optimiser import Adam, Learner
 from algoscope.transnar.cross_attention import Graph
 from algoscope.transnar.pool import Bucket, Minibatch, Pool, Shape, order_of
-from algoscope.transnar.reasoner import states_in
+from algoscope.transnar.reasoner_states import states_in
 from algoscope.transnar.tokenizer import PAD
 from algoscope.transnar.tower import (
     COMPILER_OPTIONS,
     Tower,
     cast,
     compute_dtype,
-    hidden,
+    forward,
     positions_of,
     unembed,
 )
@@ -134,7 +134,7 @@ def loss(
 ) -> Float[Array, ""]:
     """`answer` is the number of tokens of the longest answer; logits are made for no others."""
     tokens = batch.tokens.astype(jnp.int32)
-    states = hidden(tower, tokens, positions, batch.graph)
+    states, _ = forward(tower, tokens, positions, batch.graph, fused=True)
     steps, rows = jnp.arange(answer)[None], jnp.arange(len(tokens))[:, None]
     place = batch.prompt_lengths[:, None] + steps
     counts = place < batch.lengths[:, None]
@@ -152,8 +152,8 @@ def loss(
 
 def _live_graph(reasoner: Model, shape: Shape, problems: Batch) -> Graph:
     nodes, edges, _ = states_in(reasoner.network(shape.task), problems, shape.time)
-    mask = jnp.ones(nodes.shape[:2], bool)
-    return Graph(nodes[None].astype(compute_dtype()), edges[None].astype(compute_dtype()), mask)
+    mask = jnp.ones(nodes.shape[1:3], bool)
+    return Graph(jnp.asarray(nodes, compute_dtype()), jnp.asarray(edges, compute_dtype()), mask)
 
 
 def _chosen(gradient: Model, names: tuple[str, ...]) -> Model:

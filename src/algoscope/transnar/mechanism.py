@@ -101,21 +101,17 @@ def _answering(dataset: TextDataset, sample: int) -> np.ndarray:
 
 def reads(observed: Observed, answers: np.ndarray) -> Reads:
     """How much of the attention goes where; `answers` are the right pointers [problem, i]."""
-    attention, edges = np.asarray(observed.recording.attention), observed.edges
+    attention = np.moveaxis(np.asarray(observed.recording.attention), 3, 1)
+    edges = np.moveaxis(observed.edges, 3, 1)
     n = attention.shape[-1]
-    nodes = np.arange(n)
+    nodes, problems = np.arange(n), np.arange(len(answers))[:, None]
     moved = answers != nodes
-    problems = np.arange(len(answers))[:, None]
-    itself = np.moveaxis(attention[..., nodes, nodes], -1, 1)
-    towards = np.moveaxis(attention, 3, 1)[problems, nodes, ..., answers]
-    pair_attention = np.moveaxis(edges, 3, 1)[problems, nodes]
-    touching = pair_attention[:, nodes, ..., nodes, :].sum(-1).swapaxes(0, 1)
-    touching = touching + pair_attention[:, nodes, ..., :, nodes].sum(-1).swapaxes(0, 1)
-    touching = touching - pair_attention[:, nodes, ..., nodes, nodes].swapaxes(0, 1)
-    pair = (
-        pair_attention[problems, nodes, ..., answers, nodes]
-        + pair_attention[problems, nodes, ..., nodes, answers]
-    )
+    itself = attention[problems, nodes, ..., nodes]
+    towards = attention[problems, nodes, ..., answers]
+    touching = edges[problems, nodes, ..., nodes, :].sum(-1)
+    touching = touching + edges[problems, nodes, ..., :, nodes].sum(-1)
+    touching = touching - edges[problems, nodes, ..., nodes, nodes]
+    pair = edges[problems, nodes, ..., answers, nodes] + edges[problems, nodes, ..., nodes, answers]
 
     def layer_means(shares: np.ndarray, where: np.ndarray) -> np.ndarray:
         """[problem, i, layer, head] -> [layer, head]; no layers if there is nothing to average."""

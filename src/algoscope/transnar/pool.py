@@ -17,8 +17,9 @@ from jaxtyping import Array, Int
 from algoscope.configuration import TransnarConfig
 from algoscope.tasks import Batch
 from algoscope.training.model import Model
+from algoscope.training.pool import longest
 from algoscope.transnar.cross_attention import Graph
-from algoscope.transnar.padding import longest, padded_answer, padded_nodes, padded_text
+from algoscope.transnar.padding import ANSWERS, NODES, TEXTS, padded
 from algoscope.transnar.reasoner import widths_of
 from algoscope.transnar.reasoner_states import (
     WHOLE,
@@ -102,7 +103,7 @@ def make_live_buckets(datasets: Sequence[TextDataset], reasoner: Model) -> dict[
     """A bucket for each dataset, with problems instead of states."""
     buckets = {}
     for dataset in datasets:
-        task, time = dataset.task, longest(dataset.problems.lengths)
+        task, time = dataset.task, longest(dataset.problems)
         shape = _shape(dataset)._replace(nodes=dataset.nodes, task=task, time=time)
         problems = problems_on_device(reasoner.network(task), dataset)
         buckets[shape] = _bucket(shape, [dataset])._replace(problems=problems)
@@ -110,9 +111,9 @@ def make_live_buckets(datasets: Sequence[TextDataset], reasoner: Model) -> dict[
 
 
 def _shape(dataset: TextDataset) -> Shape:
-    tokens = padded_text(int(dataset.lengths.max()))
-    answer = padded_answer(int(dataset.answer_lengths.max()))
-    return Shape(tokens, padded_nodes(dataset.nodes), min(tokens, answer))
+    tokens = padded(int(dataset.lengths.max()), TEXTS)
+    answer = padded(int(dataset.answer_lengths.max()), ANSWERS)
+    return Shape(tokens, padded(dataset.nodes, NODES), min(tokens, answer))
 
 
 def _bucket(
@@ -122,12 +123,10 @@ def _bucket(
         np.pad(d.tokens, [(0, 0), (0, shape.tokens - d.tokens.shape[1])], constant_values=PAD)
         for d in datasets
     ]
-    return Bucket(
-        jnp.asarray(np.concatenate(tokens)),
-        jnp.asarray(np.concatenate([dataset.prompt_lengths for dataset in datasets])),
-        jnp.asarray(np.concatenate([dataset.lengths for dataset in datasets])),
-        None if reasoner is None else _graph(shape, datasets, reasoner, view),
-    )
+    prompt_lengths, lengths = [d.prompt_lengths for d in datasets], [d.lengths for d in datasets]
+    texts = (jnp.asarray(np.concatenate(part)) for part in (tokens, prompt_lengths, lengths))
+    graph = None if reasoner is None else _graph(shape, datasets, reasoner, view)
+    return Bucket(*texts, graph=graph)
 
 
 def _graph(shape: Shape, datasets: Sequence[TextDataset], reasoner: Model, view: View) -> Graph:
@@ -163,11 +162,8 @@ def graph_of(parts: Sequence[tuple[ReasonerStates, np.ndarray]], nodes: int) -> 
         node_states.append(np.pad(states.nodes[:, chosen], [(0, 0), (0, 0), more, (0, 0)]))
         edge_states.append(np.pad(states.edges[:, chosen], [(0, 0), (0, 0), more, more, (0, 0)]))
         mask.append(np.broadcast_to(np.arange(nodes) < n, (len(chosen), nodes)))
-    return Graph(
-        jnp.asarray(np.concatenate(node_states, 1)),
-        jnp.asarray(np.concatenate(edge_states, 1)),
-        jnp.asarray(np.concatenate(mask)),
-    )
+    joined = (np.concatenate(node_states, 1), np.concatenate(edge_states, 1), np.concatenate(mask))
+    return Graph(*map(jnp.asarray, joined))
 
 
 class Minibatch(NamedTuple):

@@ -9,15 +9,11 @@ and takes as many steps as the algorithm does, unless told otherwise.
 
 import dataclasses
 import pathlib
-from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
 
 from algoscope import networks
-from algoscope.networks import Network
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch, Kind, Stage, text
 from algoscope.training.model import Model, model_of, start_model
@@ -61,23 +57,6 @@ def widths_of(reasoner: Model) -> Widths:
     task, part = next(iter(reasoner.parts.items()))
     width = part.config.width
     return Widths(3 * width, width * (2 if reasoner.network(task).rounds[-1].makes_edges else 1))
-
-
-class FinalStates(NamedTuple):
-    nodes: Float[Array, "sample n node_width"]
-    edges: Float[Array, "sample n n edge_width"]
-    outputs: dict[str, Array]
-    """Decided."""
-
-
-def states_in(network: Network, batch: Batch, time: int) -> FinalStates:
-    """What there is after each problem's last step, inside a compiled function."""
-    hints = {
-        name: jnp.pad(first, [(0, 0), (0, time - 1)] + [(0, 0)] * (first.ndim - 2))
-        for name, first in batch.hints.items()
-    }
-    run = networks.trajectories(network, dataclasses.replace(batch, hints=hints))
-    return FinalStates(run.states.nodes, run.states.edges, network.decide(run.outputs))
 
 
 def answers(problems: Batch, outputs: dict[str, np.ndarray]) -> list[str]:

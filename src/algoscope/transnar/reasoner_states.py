@@ -2,8 +2,8 @@
 each shape, on the device for training and on the host for tests."""
 
 import dataclasses
-import functools
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -12,14 +12,13 @@ import numpy as np
 from jax.stages import Compiled
 from jaxtyping import Array, Bool, Float
 
-from algoscope.networks import Network, to_device
+from algoscope.networks import Network, to_device, trajectories
 from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import with_predecessors_as_inputs
 from algoscope.training.compile_cache import program_for, side_by_side
 from algoscope.training.model import Model
-from algoscope.training.pool import compact
-from algoscope.transnar.padding import longest, padded_nodes, padded_time, reasoner_batch
-from algoscope.transnar.reasoner import states_in
+from algoscope.training.pool import compact, longest
+from algoscope.transnar.padding import NODES, padded, padded_time, reasoner_batch
 from algoscope.transnar.text_dataset import TextDataset
 from algoscope.transnar.tower import compute_dtype
 
@@ -59,40 +58,30 @@ def reason(
     compile_for(reasoner, datasets, view)
     states = []
     for dataset in datasets:
-        parts = list(parts_of(reasoner, dataset, view, own_steps))
-        n, starts = dataset.nodes, [start for start, _ in parts]
-        nodes = [np.asarray(part.nodes)[:, :, :n] for _, part in parts]
-        edges = [np.asarray(part.edges)[:, :, :n, :n] for _, part in parts]
-        outputs = {
-            name: _joined([np.asarray(part.outputs[name]) for _, part in parts], starts, 0)
-            for name in parts[0][1].outputs
-        }
-        states.append(ReasonerStates(_joined(nodes, starts, 1), _joined(edges, starts, 1), outputs))
+        starts, parts = zip(*parts_of(reasoner, dataset, view, own_steps), strict=True)
+        sizes = np.diff([*starts, len(dataset)])
+        parts = [
+            part.take(slice(size)) for part, size in zip(jax.device_get(parts), sizes, strict=True)
+        ]
+        n = dataset.nodes
+        nodes = np.concatenate([part.nodes[:, :, :n] for part in parts], 1)
+        edges = np.concatenate([part.edges[:, :, :n, :n] for part in parts], 1)
+        outputs = jax.tree.map(lambda *arrays: np.concatenate(arrays), *(p.outputs for p in parts))
+        states.append(ReasonerStates(nodes, edges, outputs))
     return states
-
-
-def _joined(parts: Sequence[np.ndarray], starts: Sequence[int], axis: int) -> np.ndarray:
-    """Parts that begin at these places, each up to where the next begins."""
-    sizes = [*np.diff(starts), parts[-1].shape[axis]]
-    return np.concatenate(
-        [part.take(np.arange(size), axis) for part, size in zip(parts, sizes, strict=True)], axis
-    )
 
 
 def parts_of(
     reasoner: Model, dataset: TextDataset, view: View = WHOLE, own_steps: bool = True
 ) -> Iterator[tuple[int, ReasonerStates]]:
     """The reasoner on a dataset, part by part on the device, each with where it begins. All are of
-    one size: the last one overlaps the one before. Nodes are padded to `padded_nodes`."""
+    one size: the last one overlaps the one before. Nodes are padded to one of `NODES`."""
     network, size = reasoner.network(dataset.task), reasoner_batch(len(dataset))
     problems, inputs = _problems(network, dataset, own_steps), np.bool_(view.inputs)
     program = _program(network, dataset, view)
     for start in range(0, len(dataset), size):
         start = min(start, len(dataset) - size)
-        yield (
-            start,
-            ReasonerStates(*program(network, problems.take(slice(start, start + size)), inputs)),
-        )
+        yield start, program(network, problems.take(slice(start, start + size)), inputs)
 
 
 def compile_for(reasoner: Model, datasets: Sequence[TextDataset], view: View = WHOLE) -> None:
@@ -104,23 +93,17 @@ def compile_for(reasoner: Model, datasets: Sequence[TextDataset], view: View = W
             f"reasoner: got one for {', '.join(reasoner.parts)}, needed one for "
             f"{', '.join(missing)} too"
         )
-
-    def shape(dataset: TextDataset) -> tuple:
-        time = padded_time(dataset.problems.lengths)
-        return dataset.task, dataset.nodes, time, reasoner_batch(len(dataset))
-
-    different = {shape(dataset): dataset for dataset in datasets}
-    side_by_side(
-        {
-            key: functools.partial(_program, reasoner.network(dataset.task), dataset, view)
-            for key, dataset in different.items()
-        }
-    )
+    makers = {}
+    for dataset in datasets:
+        time, size = padded_time(dataset.problems), reasoner_batch(len(dataset))
+        network = reasoner.network(dataset.task)
+        makers[dataset.task, dataset.nodes, time, size] = partial(_program, network, dataset, view)
+    side_by_side(makers)
 
 
 def _program(network: Network, dataset: TextDataset, view: View) -> Compiled:
     """`_States` for parts of the dataset."""
-    states = _States(padded_time(dataset.problems.lengths), view.stages)
+    states = _States(padded_time(dataset.problems), view.stages)
     part = _problems(network, dataset).take(slice(reasoner_batch(len(dataset))))
     return program_for(states, network, part, np.bool_(view.inputs))
 
@@ -131,13 +114,25 @@ def _problems(network: Network, dataset: TextDataset, own_steps: bool = True) ->
     if any(f.name == "pred" and f.stage is Stage.INPUT for f in network.features):
         batch = with_predecessors_as_inputs(batch)
     if not own_steps:
-        batch = dataclasses.replace(batch, lengths=np.full(len(batch), longest(batch.lengths)))
+        batch = dataclasses.replace(batch, lengths=np.full(len(batch), longest(batch)))
     return compact(batch)
 
 
 def problems_on_device(network: Network, dataset: TextDataset) -> Batch:
     """The problems as the network takes them."""
     return jax.tree.map(jnp.asarray, to_device(network, _problems(network, dataset)))
+
+
+def states_in(network: Network, batch: Batch, time: int) -> ReasonerStates:
+    """What there is after each problem's last step, inside a compiled function."""
+    hints = {
+        name: jnp.pad(first, [(0, 0), (0, time - 1)] + [(0, 0)] * (first.ndim - 2))
+        for name, first in batch.hints.items()
+    }
+    run = trajectories(network, dataclasses.replace(batch, hints=hints))
+    return ReasonerStates(
+        run.states.nodes[None], run.states.edges[None], network.decide(run.outputs)
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,28 +142,27 @@ class _States:
     time: int
     stages: int | None
 
-    def __call__(self, network: Network, problems: Batch, inputs: Bool[Array, ""]):
-        """The fields of `ReasonerStates`, nodes padded."""
+    def __call__(
+        self, network: Network, problems: Batch, inputs: Bool[Array, ""]
+    ) -> ReasonerStates:
         batch = to_device(network, problems)
+
+        def after(time: int) -> ReasonerStates:
+            cut = dataclasses.replace(batch, lengths=jnp.minimum(batch.lengths, time))
+            return states_in(network, cut, time)
+
         final = states_in(network, batch, self.time)
-        kept = [final]
-        if self.stages is not None:
-            kept = [
-                states_in(
-                    network, dataclasses.replace(batch, lengths=jnp.minimum(batch.lengths, t)), t
-                )
-                for t in range(2, self.stages + 2)
-            ]
-        width, n = network.config.width, final.nodes.shape[1]
-        more = (0, padded_nodes(n) - n)
+        kept = [final] if self.stages is None else [after(t + 2) for t in range(self.stages)]
+        width, n = network.config.width, problems.nodes
+        more = (0, padded(n, NODES) - n)
 
         def shown(states: Array, *axes: tuple[int, int]) -> Array:
             # Encoded inputs come first, of nodes as of edges.
             visible = jnp.where(inputs, states, states.at[..., :width].set(0))
             return jnp.pad(visible.astype(compute_dtype()), [(0, 0), (0, 0), *axes, (0, 0)])
 
-        return (
-            shown(jnp.stack([states.nodes for states in kept]), more),
-            shown(jnp.stack([states.edges for states in kept]), more, more),
+        return ReasonerStates(
+            shown(jnp.concatenate([states.nodes for states in kept]), more),
+            shown(jnp.concatenate([states.edges for states in kept]), more, more),
             final.outputs,
         )

@@ -85,6 +85,9 @@ def reasoner_for(config: TransnarConfig, reasoner: Model | None) -> Model | None
         raise ConfigError(
             f"reasoner: got one for {', '.join(reasoner.parts)}, needed {', '.join(missing)} too"
         )
+    faults = name_faults("weights of the reasoner", config.trains_reasoner, reasoner.names())
+    if faults:
+        raise ConfigError("\n".join(faults))
     if config.reasoner_trained:
         return reasoner
     return reasoners.untrained(reasoner, _UNTRAINED_SEED + config.seed)
@@ -105,7 +108,6 @@ def train(
     reasoner; `evaluations` are given the step and the tower."""
     check(config)
     reasoner = reasoner_for(config, reasoner)
-    _check_names(config, reasoner)
     learner = _start_learner(config, reasoner)
     run = folder.create(path, config.as_json(), force=force, kind=KIND)
     with folder.held(run):
@@ -200,14 +202,3 @@ def _start_learner(config: TransnarConfig, reasoner: Model | None) -> Learner:
 
 def _reasoner_in(run: Run, config: TransnarConfig) -> Model | None:
     return None if config.tower.reads == "nothing" else reasoners.load(run.path / "reasoner")
-
-
-def _check_names(config: TransnarConfig, reasoner: Model | None) -> None:
-    if reasoner is None or not config.trains_reasoner:
-        return
-    if config.tower.reads == "stepwise":
-        raise ConfigError('trains_reasoner: needed tower.reads "final"; it reads all steps at once')
-    names = {name for task in reasoner.parts for name in by_name(reasoner.network(task))}
-    faults = name_faults("weights of the reasoner", config.trains_reasoner, names)
-    if faults:
-        raise ConfigError("\n".join(faults))
