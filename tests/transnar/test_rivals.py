@@ -13,7 +13,7 @@ from algoscope.recording import Recording
 from algoscope.transnar import mechanism
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reasoner_states import View, reason
+from algoscope.transnar.reasoner import View, reason
 from algoscope.transnar.scores import (
     constant_answers,
     pipeline_answers,

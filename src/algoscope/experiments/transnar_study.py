@@ -39,7 +39,7 @@ from algoscope.training.model import Model, start_model
 from algoscope.transnar import mechanism
 from algoscope.transnar import tower_training as towers
 from algoscope.transnar.pool import Pool, training_orders
-from algoscope.transnar.reasoner_states import ReasonerStates, View, reason
+from algoscope.transnar.reasoner import ReasonerStates, View, reason
 from algoscope.transnar.scores import (
     Scores,
     as_json,
@@ -309,38 +309,34 @@ class StudyContext:
         go_on(path=path, pool=pool, evaluations=evaluations, report=report)
 
     def _model(self, config: TransnarConfig) -> Model | None:
-        """The reasoner that `towers.train` is to be given."""
+        """The reasoner that a tower reads."""
         if config.tower.reads == "nothing":
             return None
         if config.reasoner_trained:
-            return self.reasoner.get()
-        # Of the same form; `towers.reasoner_for` gives it random weights anew.
+            return towers.reasoner_for(config, self.reasoner.get())
+        # One of the same form, which is given random weights anew.
         recipe = self.study.reasoner.recipe
         features = {
             dataset.task: as_in_training(dataset.problems.take(slice(1)), recipe).features
             for dataset in self.data.test
         }
-        return start_model(features, self.study.reasoner.network, jax.random.key(0))
+        model = start_model(features, self.study.reasoner.network, jax.random.key(0))
+        return towers.reasoner_for(config, model)
 
     def _pool_for(self, config: TransnarConfig) -> Pool:
         key = _what_is_read(config)
         if self._pool[0] != key:
             self._pool = ("nothing yet", {})
             self.report("preparing what towers learn from")
-            model = towers.reasoner_for(config, self._model(config))
-            self._pool = (key, towers.prepare(config, model, self.data.training))
+            self._pool = (key, towers.prepare(config, self._model(config), self.data.training))
         return self._pool[1]
 
     def _states_for(self, config: TransnarConfig) -> list[ReasonerStates] | None:
         """The reasoner's, on the test problems."""
         key = _what_is_read(config)
-        if key is None:
-            return None
-        if self._states[0] != key:
-            model = towers.reasoner_for(config, self._model(config))
-            assert model is not None
+        if self._states[0] != key and (model := self._model(config)) is not None:
             self._states = (key, reason(model, self.data.test, towers.view_of(config)))
-        return self._states[1]
+        return None if key is None else self._states[1]
 
     def _scores(self, tower: Tower, config: TransnarConfig, samples: slice = slice(None)) -> Scores:
         datasets, states = self._test(self._states_for(config), samples)

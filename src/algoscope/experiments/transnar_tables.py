@@ -23,9 +23,8 @@ def _length_of_answers(task: str) -> str:
     if all(f.kind is Kind.MASK_ONE for f in outputs):
         return short
     kinds = (Kind.MASK, Kind.POINTER)
-    return (
-        per_node if all(f.location is Location.NODE and f.kind in kinds for f in outputs) else other
-    )
+    by_node = all(f.location is Location.NODE and f.kind in kinds for f in outputs)
+    return per_node if by_node else other
 
 
 def table(results: dict[str, Any]) -> Table:

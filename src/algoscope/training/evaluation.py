@@ -7,7 +7,7 @@ results say at which. `seen` are problems that were learnt from, `fresh` are oth
 kind: what lies between the two is memory.
 """
 
-import functools
+from functools import partial
 from typing import Any
 
 import jax
@@ -18,7 +18,7 @@ from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import over_seeds, scores_on
-from algoscope.training.model import Layout, Vectors, network_of
+from algoscope.training.model import Layout, Vectors
 from algoscope.training.plan import Placement, TrainingPlan
 from algoscope.training.pool import TaskPlan, compact, memory_problems
 
@@ -46,7 +46,7 @@ def evaluate(plan: TrainingPlan, best: Vectors) -> dict[str, Any]:
     results: dict[str, Any] = {"test": {}, "fresh": {}, "seen": {}, "test_set": {}}
     for task in plan.tasks if config.scored_on else ():
         test = problems_for_test(config, task)
-        sets = {"test": compact(test), **memory_problems(config, task.task)._asdict()}
+        sets = {"test": compact(test), **memory_problems(config, task.task)}
         for name in config.scored_on:
             scores = _scores(plan.layout, task.task, plan.placement, best, sets[name])
             results[name][task.task] = {k: np.asarray(v).tolist() for k, v in scores.items()}
@@ -57,9 +57,6 @@ def evaluate(plan: TrainingPlan, best: Vectors) -> dict[str, Any]:
     return results
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+@partial(jax.jit, static_argnums=(0, 1, 2))
 def _scores(layout: Layout, task: str, placement: Placement, best: Vectors, batch: Batch):
-    def one(weights: Vectors, batch: Batch):
-        return scores_on(network_of(layout, weights, task), batch)
-
-    return over_seeds(one, best, batch, *placement)
+    return over_seeds(partial(scores_on, layout, task), best, batch, *placement)

@@ -1,9 +1,7 @@
 """Graph networks as an objective: the ensemble's data and programs, and its steps on the devices.
 
-A run needs a program for each task and each shape of its batches, and one for each task's
-validation. They are compiled side by side before the first step. Compiled into one, they would take
-as long as all of them together, and the device would copy the learners from one part to the next.
-The next generation of problems is drawn while the device works.
+There is a program for each task and each shape of its batches, and one for each task's validation,
+compiled side by side. The next generation of problems is drawn while the device works.
 """
 
 import dataclasses
@@ -60,13 +58,11 @@ class OverSeeds:
     one: Callable
     placement: Placement
 
-    def __call__(self, learners: Learner, per_seed: tuple, step: Any, shared: Any) -> Any:
-        return over_seeds(
-            lambda mine, common: self.one(mine[0], *mine[1], *common),
-            (learners, per_seed),
-            (step, shared),
-            *self.placement,
-        )
+    def __call__(self, learners: Learner, per_seed: tuple, *shared: Any) -> Any:
+        def one(mine: tuple[Learner, tuple], shared: tuple) -> Any:
+            return self.one(mine[0], *mine[1], *shared)
+
+        return over_seeds(one, (learners, per_seed), shared, *self.placement)
 
 
 class GraphObjective:
@@ -161,7 +157,7 @@ class GraphObjective:
             for lesson, pool in shapes
         }
         wanted |= {one: ((group.seeds,), step, batch) for one, batch in self._validations.items()}
-        wanted[keep_best] = ((tuple(scores for _ in self._validations),), step, ())
+        wanted[keep_best] = ((tuple(scores for _ in self._validations),), step)
 
         def compile_one(one: Callable, arguments: tuple) -> Compiled:
             over_group = OverSeeds(one, self._plan.placement)
@@ -201,4 +197,4 @@ class GraphObjective:
         for one, batch in self._validations.items():
             learners, score = self._programs[one](learners, (seeds,), step, batch)
             scores.append(score)
-        return self._programs[keep_best](learners, (tuple(scores),), step, ())
+        return self._programs[keep_best](learners, (tuple(scores),), step)

@@ -1,8 +1,7 @@
 """The loop: an objective and a run folder, from the last checkpoint to the last step.
 
-The host only hands out stretches of steps and writes checkpoints. All randomness is a function of
-the seed and the number of the step, so a run that was killed goes on from its last checkpoint as if
-nothing had happened.
+All randomness is a function of the seed and the number of the step, so a run that was killed goes
+on from its last checkpoint as if nothing had happened.
 """
 
 import contextlib
@@ -79,8 +78,7 @@ class Trained(NamedTuple):
 
 
 def save(run: Run, trained: Trained) -> None:
-    named = {f"learners.{name}": array for name, array in by_name(trained.learner).items()}
-    named |= {f"metrics.{name}": array for name, array in trained.metrics._asdict().items()}
+    named = by_name({"learners": trained.learner, "metrics": trained.metrics})
     checkpoints.write(run.path, trained.step, named)
 
 

@@ -71,8 +71,8 @@ class Layout:
     @functools.cached_property
     def shapes(self) -> Model:
         """The model with shapes in place of arrays: once, since each program to compile asks."""
-        key = jax.eval_shape(lambda: jax.random.key(0))
-        return jax.eval_shape(lambda key: start_model(dict(self.features), self.config, key), key)
+        start = functools.partial(start_model, dict(self.features), self.config)
+        return jax.eval_shape(lambda: start(jax.random.key(0)))
 
     def pack(self, model: Model) -> Vectors:
         vectors = {PROCESSOR: ravel_pytree(model.processor)[0]}
@@ -105,7 +105,3 @@ def _unravel(shapes: Any, vector: Array) -> Any:
         for leaf, end in zip(leaves, ends, strict=True)
     ]
     return jax.tree.unflatten(structure, pieces)
-
-
-def network_of(layout: Layout, vectors: Vectors, task: str) -> Network:
-    return layout.unpack({PROCESSOR: vectors[PROCESSOR], task: vectors[task]}).network(task)

@@ -1,5 +1,6 @@
 """Trees of arrays by name, as checkpoints and files of weights hold them."""
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,11 +38,7 @@ def filled(shapes: Any, named: Mapping[str, np.ndarray], where: object) -> Any:
 
 def name_faults(what: str, prefixes: tuple[str, ...], names: set[str]) -> list[str]:
     """The prefixes that no weight's dotted name begins with."""
-    known = {
-        ".".join(name.split(".")[:depth])
-        for name in names
-        for depth in range(1, name.count(".") + 2)
-    }
+    known = {p for name in names for p in itertools.accumulate(name.split("."), "{}.{}".format)}
     return [unknown_name(what, prefix, known) for prefix in prefixes if prefix not in known]
 
 

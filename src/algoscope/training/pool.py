@@ -1,13 +1,8 @@
 """The pool: problems that lie on the device, from which all networks learn.
 
-A pool serves a *generation* of `pool_steps` steps and is then drawn anew, so a network never sees a
-problem twice, and a run of 10,000 steps sees 320,000 of them. All networks of an ensemble learn
-from the same batches, each in an order of its own.
-
-Traces differ in length, and a batch costs as much as its longest trace. Batches are therefore
-padded to one of a few lengths of time (*buckets*), and at each step all networks take a batch of
-the same bucket, so that they stay in step. Everything here is a function of the configuration and
-the number of the generation.
+A pool serves a *generation* of `pool_steps` steps and is then drawn anew. Batches are padded to one
+of a few lengths of time (*buckets*), and at each step all networks take one of the same bucket.
+Everything here is a function of the configuration and the number of the generation.
 """
 
 import dataclasses
@@ -34,8 +29,6 @@ _LONG_RUN = 2_000
 _SMALL = 127
 VALIDATION_SAMPLES = 64
 """Times the task's `evaluation_multiplier`, as in dm-clrs."""
-
-
 _PROBE, _VALIDATION, _FRESH, _GENERATION = range(4)
 """What a random stream is for; the numbers of generations count up from the last."""
 
@@ -80,11 +73,6 @@ def steps_per_generation(config: TrainingConfig) -> int:
     return math.ceil(min(config.pool_steps, config.steps) / cycle) * cycle
 
 
-def make_plans(config: TrainingConfig) -> tuple[TaskPlan, ...]:
-    """The plans of all tasks, from the first generation and a further probe."""
-    return tuple(_make_plan(config, task) for task in config.tasks)
-
-
 def draw_generation(
     config: TrainingConfig, plans: Sequence[TaskPlan], number: int, seeds: Sequence[int]
 ) -> Generation:
@@ -114,23 +102,16 @@ def validation_batch(config: TrainingConfig, task: str, purpose: int = _VALIDATI
     return next(tasks.stream(task, recipe, _random(config, task, purpose)))
 
 
-class Memory(NamedTuple):
-    """Problems of the largest size, of the same shape."""
-
-    seen: Batch
-    """From the first generation, which all networks learnt from."""
-    fresh: Batch
-    """Others, which decided nothing."""
-
-
-def memory_problems(config: TrainingConfig, task: str) -> Memory:
-    """As many problems as in validation, or as the first generation has, of either kind."""
+def memory_problems(config: TrainingConfig, task: str) -> dict[str, Batch]:
+    """Problems of the largest size: `seen` ones of the first generation, which all networks learnt
+    from, and `fresh` ones, which decided nothing; as many as in validation, or as the first
+    generation has."""
     batches = _draw(config, task, 0)[int(np.argmax(_sizes(config, task)))]
     fresh = validation_batch(config, task, _FRESH)
     batches = batches[: max(1, len(fresh) // config.recipe.count)]
     time = max(batch.time for batch in [*batches, fresh])
     seen = Batch.join([compact(batch, time) for batch in batches])
-    return Memory(seen, compact(fresh, time).take(slice(len(seen))))
+    return {"seen": seen, "fresh": compact(fresh, time).take(slice(len(seen)))}
 
 
 def compact(batch: Batch, time: int | None = None) -> Batch:
@@ -167,7 +148,8 @@ def _draw(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:
     return [batches[size::count] for size in range(count)]
 
 
-def _make_plan(config: TrainingConfig, task: str) -> TaskPlan:
+def make_plan(config: TrainingConfig, task: str) -> TaskPlan:
+    """The plan of a task, from the first generation and a further probe."""
     probed = _PROBED_IN_PYTHON if tasks.get(task).plain else _PROBED
     recipe = dataclasses.replace(config.recipe, count=1, burn_in=probed)
     probes = tasks.stream(task, recipe, _random(config, task, _PROBE))

@@ -9,7 +9,7 @@ from algoscope.tasks import text
 from algoscope.tasks.text import Example, PromptError, Reading, Scores
 from algoscope.transnar.generation import check_room, generate
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reasoner_states import reason
+from algoscope.transnar.reasoner import reason
 from algoscope.transnar.scores import FIELDS
 from algoscope.transnar.text_dataset import written
 from algoscope.transnar.tokenizer import tokenizer

@@ -44,10 +44,8 @@ def check(config: TransnarConfig) -> None:
     faults += integer_faults(config, ("samples", "decimals", "steps", "batch", "warmup"))
     faults += integer_faults(config, ("seed", "data_seed"), least=0)
     faults += number_faults(config, ("learning_rate", "clip"), positive=True)
-    if not config.tasks:
-        faults.append("tasks: got none, needed at least one")
-    if not config.sizes:
-        faults.append("sizes: got none, needed at least one")
+    missing = [name for name in ("tasks", "sizes") if not getattr(config, name)]
+    faults += [f"{name}: got none, needed at least one" for name in missing]
     known = tasks.names()
     for task in config.tasks:
         if task not in known:

@@ -76,12 +76,8 @@ class Reader(eqx.Module):
             return inputs**-0.5 * jax.random.normal(next(keys), (depth, inputs, outputs))
 
         def stream(state: int) -> Stream:
-            return Stream(
-                weights(width, width),
-                weights(state, width),
-                weights(state, width),
-                weights(width, width // 2),
-            )
+            shapes = [(width, width), (state, width), (state, width), (width, width // 2)]
+            return Stream(*(weights(*shape) for shape in shapes))
 
         return Reader(
             jnp.ones((depth, width)),

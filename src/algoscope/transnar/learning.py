@@ -27,8 +27,8 @@ from algoscope.training.model import Model
 from algoscope.training.named_arrays import begins_with
 from algoscope.training.optimiser import Adam, Learner
 from algoscope.transnar.cross_attention import Graph
-from algoscope.transnar.pool import Bucket, Minibatch, Pool, Shape, order_of
-from algoscope.transnar.reasoner_states import states_in
+from algoscope.transnar.pool import Bucket, Pool, Shape, order_of
+from algoscope.transnar.reasoner import states_in
 from algoscope.transnar.tokenizer import PAD
 from algoscope.transnar.tower import (
     COMPILER_OPTIONS,
@@ -100,7 +100,7 @@ class TowerObjective:
         self.memory_advice = "take a smaller batch, fewer samples or a smaller tower"
         self._key = jax.random.key(config.seed)
         self._programs: dict[Shape, Compiled] = {}
-        self._batches: Iterator[Minibatch] = iter(())
+        self._batches: Iterator[tuple[Shape, np.ndarray]] = iter(())
 
     def place(self, learner: Learner) -> Learner:
         learner = jax.tree.map(jnp.asarray, learner)

@@ -19,7 +19,7 @@ from algoscope.recording import Recording
 from algoscope.tasks import Kind, Location, Stage
 from algoscope.transnar.cross_attention import Reader, openness
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reasoner_states import ReasonerStates
+from algoscope.transnar.reasoner import ReasonerStates
 from algoscope.transnar.scores import Scores, scores_of, tower_answers
 from algoscope.transnar.text_dataset import TextDataset
 from algoscope.transnar.tokenizer import tokenizer
@@ -157,20 +157,16 @@ def without(tower: Tower, stream: str) -> Tower:
     return eqx.tree_at(lambda t: t.reader.mix, tower, mix.at[:, rows].set(0))
 
 
-def another_problem(states: Sequence[ReasonerStates]) -> list[ReasonerStates]:
-    """The reasoner's states on another problem of the same dataset."""
-    return [s._replace(nodes=np.roll(s.nodes, 1, 1), edges=np.roll(s.edges, 1, 1)) for s in states]
-
-
 def ablations(
     tower: Tower, datasets: Sequence[TextDataset], states: Sequence[ReasonerStates], seed: int = 0
 ) -> dict[str, Scores]:
     """The scores with parts of the reading taken away."""
+    moved = [s._replace(nodes=np.roll(s.nodes, 1, 1), edges=np.roll(s.edges, 1, 1)) for s in states]
     variants = {
         "gates shut": (without_gates(tower), states),
         "without nodes": (without(tower, "nodes"), states),
         "without edges": (without(tower, "edges"), states),
-        "another problem's states": (tower, another_problem(states)),
+        "another problem's states": (tower, moved),
     }
     return {
         name: scores_of(datasets, tower_answers(changed, datasets, read, seed=seed))

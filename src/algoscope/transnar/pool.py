@@ -20,14 +20,14 @@ from algoscope.training.model import Model
 from algoscope.training.pool import longest
 from algoscope.transnar.cross_attention import Graph
 from algoscope.transnar.padding import ANSWERS, NODES, TEXTS, padded
-from algoscope.transnar.reasoner import widths_of
-from algoscope.transnar.reasoner_states import (
+from algoscope.transnar.reasoner import (
     WHOLE,
     ReasonerStates,
     View,
     compile_for,
     parts_of,
     problems_on_device,
+    widths_of,
 )
 from algoscope.transnar.text_dataset import TRAINING, Order, TextDataset
 from algoscope.transnar.tokenizer import PAD
@@ -75,15 +75,6 @@ def training_orders(config: TransnarConfig) -> list[Order]:
         for task in config.tasks
         for size in config.sizes
     ]
-
-
-def check_context(datasets: Sequence[TextDataset], context: int) -> None:
-    for dataset in datasets:
-        if (most := int(dataset.lengths.max())) > context:
-            raise ValueError(
-                f"{dataset.task} of size {dataset.size}: got texts of up to {most} tokens, needed "
-                f"at most {context}, the tower's context; take smaller sizes or a longer context"
-            )
 
 
 def make_buckets(
@@ -166,15 +157,12 @@ def graph_of(parts: Sequence[tuple[ReasonerStates, np.ndarray]], nodes: int) -> 
     return Graph(*map(jnp.asarray, joined))
 
 
-class Minibatch(NamedTuple):
-    shape: Shape
-    chosen: np.ndarray
-    """Which problems of the bucket: int32 [batch]."""
-
-
-def order_of(counts: dict[Shape, int], batch: int, seed: int) -> Iterator[Minibatch]:
-    """Batches without end, epoch after epoch; what is left over at the end of a bucket waits for
-    the next epoch's shuffle. A bucket smaller than a batch is one batch."""
+def order_of(
+    counts: dict[Shape, int], batch: int, seed: int
+) -> Iterator[tuple[Shape, Int[np.ndarray, " batch"]]]:
+    """Batches without end, epoch after epoch: a bucket's shape, and which of its problems. What is
+    left over at the end of a bucket waits for the next epoch's shuffle. A bucket smaller than a
+    batch is one batch."""
     if not sum(counts.values()):
         raise ValueError("counts: got no problems, needed some to learn from")
     epoch = 0
@@ -185,7 +173,7 @@ def order_of(counts: dict[Shape, int], batch: int, seed: int) -> Iterator[Miniba
             shuffled = random.permutation(count).astype(np.int32)
             size = min(batch, count)
             batches += [
-                Minibatch(shape, shuffled[start : start + size])
+                (shape, shuffled[start : start + size])
                 for start in range(0, count - size + 1, size)
             ]
         for place in random.permutation(len(batches)):

@@ -18,8 +18,7 @@ from algoscope.training.model import Model
 from algoscope.transnar.generation import generate
 from algoscope.transnar.padding import NODES, WRITTEN, padded, written_batch
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reasoner import answers
-from algoscope.transnar.reasoner_states import ReasonerStates, reason
+from algoscope.transnar.reasoner import ReasonerStates, answers, reason
 from algoscope.transnar.text_dataset import TEST, Order, TextDataset
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower import Tower
