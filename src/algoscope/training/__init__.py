@@ -12,7 +12,7 @@ from algoscope.errors import Stopped
 from algoscope.runs import Run
 from algoscope.training.config import TrainingConfig, from_json, hint_options
 from algoscope.training.ensemble import resume, train
-from algoscope.training.progress import Report
+from algoscope.training.loop import Report
 
 __all__ = [
     "Report",

@@ -16,11 +16,18 @@ from algoscope.runs.folder import Run
 from algoscope.training.config import TrainingConfig, from_json
 from algoscope.training.evaluation import evaluate
 from algoscope.training.graph_objective import GraphObjective
-from algoscope.training.loop import CHECKPOINT_SECONDS, Pacing, Trained, go_on, no_metrics, save
+from algoscope.training.loop import (
+    CHECKPOINT_SECONDS,
+    Pacing,
+    Report,
+    Trained,
+    go_on,
+    no_metrics,
+    save,
+)
 from algoscope.training.model import model_of, start_model
 from algoscope.training.optimiser import Learner, start_learner
 from algoscope.training.plan import TrainingPlan, plan_training
-from algoscope.training.progress import Report
 
 
 def train(

@@ -6,6 +6,7 @@ an optimiser's step, a checkpoint and the choice of the best weights are a few o
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,10 +16,10 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, PRNGKeyArray, Shaped
 
+from algoscope.errors import unknown_name
 from algoscope.networks import Network, NetworkConfig, arrays, build
 from algoscope.networks.processors import Processor
 from algoscope.tasks import Feature
-from algoscope.training.named_arrays import begins_with
 
 PROCESSOR = "processor"
 Vectors = dict[str, Shaped[Array, "..."]]
@@ -105,3 +106,14 @@ def _unravel(shapes: Any, vector: Array) -> Any:
         for leaf, end in zip(leaves, ends, strict=True)
     ]
     return jax.tree.unflatten(structure, pieces)
+
+
+def name_faults(what: str, prefixes: tuple[str, ...], names: set[str]) -> list[str]:
+    """The prefixes that no weight's dotted name begins with."""
+    known = {p for name in names for p in itertools.accumulate(name.split("."), "{}.{}".format)}
+    return [unknown_name(what, prefix, known) for prefix in prefixes if prefix not in known]
+
+
+def begins_with(name: str, prefixes: tuple[str, ...]) -> bool:
+    """Whether a weight's dotted name begins with one of these."""
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)

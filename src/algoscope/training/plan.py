@@ -15,8 +15,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from algoscope.errors import ConfigError
 from algoscope.training.config import TrainingConfig, check
-from algoscope.training.model import Layout
-from algoscope.training.named_arrays import name_faults
+from algoscope.training.model import Layout, name_faults
 from algoscope.training.pool import TaskPlan, make_plan
 
 _ARRAYS = 24

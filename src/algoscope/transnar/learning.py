@@ -23,8 +23,7 @@ from algoscope.runs.folder import Metrics
 from algoscope.tasks import Batch
 from algoscope.training.compile_cache import program_for, side_by_side
 from algoscope.training.loop import no_metrics
-from algoscope.training.model import Model
-from algoscope.training.named_arrays import begins_with
+from algoscope.training.model import Model, begins_with
 from algoscope.training.optimiser import Adam, Learner
 from algoscope.transnar.cross_attention import Graph
 from algoscope.transnar.pool import Bucket, Pool, Shape, order_of

@@ -20,11 +20,9 @@ from algoscope.errors import ConfigError
 from algoscope.files import read_arrays, write_arrays
 from algoscope.runs import Run, RunError, folder
 from algoscope.training import loop
-from algoscope.training.loop import CHECKPOINT_SECONDS, Evaluations
-from algoscope.training.model import Model
-from algoscope.training.named_arrays import by_name, filled, name_faults
+from algoscope.training.loop import CHECKPOINT_SECONDS, RECENT, Evaluations, Report, by_name, filled
+from algoscope.training.model import Model, name_faults
 from algoscope.training.optimiser import Learner, start_learner
-from algoscope.training.progress import RECENT, Report
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.config import check, config_from_json
 from algoscope.transnar.learning import TowerObjective, Weights
