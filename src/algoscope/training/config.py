@@ -3,7 +3,7 @@ Mind The Gap's Table 8 (dm-clrs's own, with GATv2 and a learning rate of 1e-4)."
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from algoscope import serialise, tasks
 from algoscope.configuration import TrainingOptions, integer_faults, number_faults
@@ -12,6 +12,7 @@ from algoscope.networks.config import NetworkConfig, check_choices
 from algoscope.networks.processors import check_processor
 from algoscope.tasks import Recipe, Task
 
+HintMode = Literal["encoded_decoded", "decoded_only", "none"]
 _RECIPE, _NETWORK = Recipe(), NetworkConfig()
 _HINT_MODES: dict[str, dict[str, Any]] = {
     "encoded_decoded": {"encode_hints": True, "decode_hints": True},
@@ -35,7 +36,7 @@ class TrainingConfig(TrainingOptions):
         object.__setattr__(self, "tasks", tuple(names))
 
     @property
-    def hint_mode(self) -> str:
+    def hint_mode(self) -> HintMode:
         if self.network.encode_hints:
             return "encoded_decoded"
         return "decoded_only" if self.network.decode_hints else "none"

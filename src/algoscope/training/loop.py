@@ -204,8 +204,13 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
             pauses = (objective.steps, objective.until(step), *evaluations.steps)
             stop = min(step + clock.stretch, *(pause for pause in pauses if pause > step))
             begun = time.monotonic()
-            with _memory_explained(objective):
+            try:
                 placed, measured = objective.take(placed, step, stop)
+            except jax.errors.JaxRuntimeError as error:
+                if "RESOURCE_EXHAUSTED" not in str(error):
+                    raise
+                advice = objective.memory_advice
+                raise RunError(f"the device's memory does not suffice; {advice}") from None
             taken, seconds, step = stop - step, time.monotonic() - begun, stop
             metrics = Metrics(*map(np.concatenate, zip(metrics, measured, strict=True)))
             pacing.report(clock.took(taken, seconds, step, metrics))
@@ -222,16 +227,6 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
                     f"`{objective.resume_command}`"
                 )
     return Trained(step, objective.gather(placed), metrics)
-
-
-@contextlib.contextmanager
-def _memory_explained(objective: Objective) -> Iterator[None]:
-    try:
-        yield
-    except jax.errors.JaxRuntimeError as error:
-        if "RESOURCE_EXHAUSTED" not in str(error):
-            raise
-        raise RunError(f"the device's memory does not suffice; {objective.memory_advice}") from None
 
 
 def _moved(run: Run) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from jax.stages import Compiled
 from jaxtyping import Array, Bool, Float
 
 from algoscope import networks
+from algoscope.errors import ConfigError
 from algoscope.networks import Network
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch, Kind, Stage, text
@@ -64,6 +65,14 @@ def load(folder: pathlib.Path) -> Model:
     if not paths:
         raise RunError(f"{folder}: got a folder without a reasoner's weights, needed some")
     return model_of({path.stem: networks.load(path)[0] for path in paths})
+
+
+def check_tasks(reasoner: Model, tasks: Sequence[str]) -> None:
+    """Refuses a reasoner that lacks some of the tasks."""
+    missing = ", ".join(sorted(set(tasks) - set(reasoner.parts)))
+    if missing:
+        trained = ", ".join(reasoner.parts)
+        raise ConfigError(f"reasoner: got one for {trained}, needed one for {missing} too")
 
 
 def widths_of(reasoner: Model) -> Widths:
@@ -153,12 +162,7 @@ def parts_of(
 def compile_for(reasoner: Model, datasets: Sequence[TextDataset], view: View = WHOLE) -> None:
     """Compiles all that `reason` needs for these datasets; any reasoner of the same form will
     do."""
-    missing = sorted({dataset.task for dataset in datasets} - set(reasoner.parts))
-    if missing:
-        raise ValueError(
-            f"reasoner: got one for {', '.join(reasoner.parts)}, needed one for "
-            f"{', '.join(missing)} too"
-        )
+    check_tasks(reasoner, [dataset.task for dataset in datasets])
     makers = {}
     for dataset in datasets:
         time, size = padded_time(dataset.problems), reasoner_batch(len(dataset))

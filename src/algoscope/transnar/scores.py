@@ -4,6 +4,7 @@ Whoever answers, it is text that is scored (`tasks.text.score`): shape, parse, C
 """
 
 import itertools
+import operator
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -83,11 +84,11 @@ def tower_answers(
 ) -> list[list[str]]:
     """What a tower writes, greedily; `states` are the reasoner's, for a hybrid."""
     rooms = [int(dataset.answer_lengths.max()) + _SPARE for dataset in datasets]
-    groups: dict[tuple[int, int], list[_Prompt]] = {}
+    groups: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for number, (dataset, room) in enumerate(zip(datasets, rooms, strict=True)):
         length = padded(int(dataset.prompt_lengths.max()) + room, WRITTEN)
         prompts = groups.setdefault((length, padded(dataset.nodes, NODES)), [])
-        prompts += [_Prompt(number, sample) for sample in range(len(dataset))]
+        prompts += [(number, sample) for sample in range(len(dataset))]
     size, key = written_batch(), jax.random.key(seed)
     answers = [[""] * len(dataset) for dataset in datasets]
     for number, ((length, nodes), prompts) in enumerate(sorted(groups.items())):
@@ -96,25 +97,20 @@ def tower_answers(
             batch = [prompts[i % len(prompts)] for i in range(start, start + size)]
             graph = None
             if states is not None:
-                parts = itertools.groupby(batch, key=lambda prompt: prompt.dataset)
-                chosen = [(states[d], np.array([p.sample for p in part])) for d, part in parts]
+                parts = itertools.groupby(batch, key=operator.itemgetter(0))
+                chosen = [(states[d], np.array([sample for _, sample in p])) for d, p in parts]
                 graph = graph_of(chosen, nodes)
             texts = generate(
                 tower,
-                [datasets[prompt.dataset].prompt(prompt.sample) for prompt in batch],
-                max(rooms[prompt.dataset] for prompt in batch),
+                [datasets[d].prompt(sample) for d, sample in batch],
+                max(rooms[d] for d, _ in batch),
                 graph,
                 key=jax.random.fold_in(jax.random.fold_in(key, number), start),
                 length=length,
             )
-            for prompt, tokens in zip(batch, texts, strict=True):
-                answers[prompt.dataset][prompt.sample] = tokenizer().decode(tokens)
+            for (d, sample), tokens in zip(batch, texts, strict=True):
+                answers[d][sample] = tokenizer().decode(tokens)
     return answers
-
-
-class _Prompt(NamedTuple):
-    dataset: int
-    sample: int
 
 
 def reasoner_answers(

@@ -71,11 +71,7 @@ def reasoner_for(config: TransnarConfig, reasoner: Model | None) -> Model | None
             f"reasoner: got none, needed one for tower.reads {config.tower.reads!r}; train one "
             f"with `algoscope train {' '.join(config.tasks)} --network processor=triplet_gmpnn`"
         )
-    missing = [task for task in config.tasks if task not in reasoner.parts]
-    if missing:
-        raise ConfigError(
-            f"reasoner: got one for {', '.join(reasoner.parts)}, needed {', '.join(missing)} too"
-        )
+    reasoners.check_tasks(reasoner, config.tasks)
     faults = name_faults("weights of the reasoner", config.trains_reasoner, reasoner.names())
     if faults:
         raise ConfigError("\n".join(faults))
