@@ -13,18 +13,11 @@ from algoscope.errors import ConfigError
 from algoscope.networks import Ensemble, Network, WeightsError, arrays, with_arrays
 from algoscope.runs import folder
 from algoscope.runs.folder import Run
+from algoscope.training import loop
 from algoscope.training.config import TrainingConfig, from_json
 from algoscope.training.evaluation import evaluate
 from algoscope.training.graph_objective import GraphObjective
-from algoscope.training.loop import (
-    CHECKPOINT_SECONDS,
-    Pacing,
-    Report,
-    Trained,
-    go_on,
-    no_metrics,
-    save,
-)
+from algoscope.training.loop import CHECKPOINT_SECONDS, Pacing, Report
 from algoscope.training.model import model_of, start_model
 from algoscope.training.optimiser import Learner, start_learner
 from algoscope.training.plan import TrainingPlan, plan_training
@@ -54,7 +47,8 @@ def train(
         started_from_weights=start is not None,
     )
     with folder.held(run):
-        save(run, Trained(0, learners, no_metrics(config.seeds, len(config.tasks))))
+        metrics = loop.no_metrics(config.seeds, len(config.tasks))
+        loop.save(run, loop.Trained(0, learners, metrics))
     return _go_on(run, plan, Pacing(report, checkpoint_seconds))
 
 
@@ -79,7 +73,7 @@ def _go_on(run: Run, plan: TrainingPlan, pacing: Pacing) -> Run:
     config = plan.config
     with folder.held(run):
         shapes = jax.eval_shape(functools.partial(start_learners, plan))
-        run, trained = go_on(run, GraphObjective(plan, run.path), shapes, pacing)
+        run, trained = loop.go_on(run, GraphObjective(plan, run.path), shapes, pacing)
         best = trained.learner.best
         assert best is not None
         weights = plan.placement.spread(best.weights)
