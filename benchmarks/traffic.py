@@ -24,7 +24,7 @@ from jax.sharding import SingleDeviceSharding
 
 from algoscope import networks, tasks, training
 from algoscope.training import compile_cache, learning, pool
-from algoscope.training.initial_weights import learner_shapes
+from algoscope.training.ensemble import start_learners
 from algoscope.training.plan import plan_training
 
 H200 = """
@@ -68,7 +68,7 @@ def compiled(task: str, size: int, seeds: int) -> jax.stages.Compiled:
 
     learners = jax.tree.map(
         lambda a: of_shape(seeds, *a.shape[1:], dtype=a.dtype),
-        learner_shapes(plan),
+        jax.eval_shape(lambda: start_learners(plan)),
     )
     batches = jax.tree.map(
         lambda a: of_shape(1, *np.shape(a), dtype=np.asarray(a).dtype), pool.compact(problems)

@@ -34,8 +34,8 @@ import numpy as np
 
 from algoscope import networks, tasks, training
 from algoscope.training import pool
+from algoscope.training.ensemble import start_learners
 from algoscope.training.graph_objective import GraphObjective
-from algoscope.training.initial_weights import start_learners
 from algoscope.training.plan import plan_training
 
 

@@ -8,7 +8,7 @@ import pytest
 from algoscope import networks, tasks
 from algoscope.networks import ConfigError, NetworkConfig
 from algoscope.training import TrainingConfig, hint_options
-from algoscope.training.config import check, config_from_json
+from algoscope.training.config import check, from_json
 
 
 def test_the_defaults_are_those_of_table_8():
@@ -36,15 +36,15 @@ def test_a_configuration_survives_json():
         recipe=tasks.Recipe(sizes=(8,), p=(0.5,)),
         network=NetworkConfig(width=4, attention_width=8),
     )
-    assert config_from_json(json.loads(json.dumps(config.as_json()))) == config
-    assert hash(config_from_json(config.as_json())) == hash(config)
+    assert from_json(TrainingConfig, json.loads(json.dumps(config.as_json()))) == config
+    assert hash(from_json(TrainingConfig, config.as_json())) == hash(config)
 
 
 def test_json_with_an_unknown_field_is_refused():
     with pytest.raises(ConfigError, match="did you mean learning_rate"):
-        config_from_json({"tasks": ["bfs"], "learning_rat": 1})
+        from_json(TrainingConfig, {"tasks": ["bfs"], "learning_rat": 1})
     with pytest.raises(ConfigError, match="field of network: 'widht'; did you mean width"):
-        config_from_json({"tasks": ["bfs"], "network": {"widht": 1}})
+        from_json(TrainingConfig, {"tasks": ["bfs"], "network": {"widht": 1}})
 
 
 @pytest.mark.parametrize("mode", ["encoded_decoded", "decoded_only", "none"])

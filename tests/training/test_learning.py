@@ -10,7 +10,7 @@ from small import CONFIG, changed
 from algoscope import networks, tasks
 from algoscope.networks import to_device
 from algoscope.training import learning, pool
-from algoscope.training.initial_weights import start_learners
+from algoscope.training.ensemble import start_learners
 from algoscope.training.model import PROCESSOR
 from algoscope.training.optimiser import Adam, start_learner
 from algoscope.training.plan import plan_training

@@ -17,8 +17,8 @@ from algoscope import networks, programs, runs, tasks, training
 from algoscope.networks import ConfigError, NetworkConfig, WeightsError
 from algoscope.programs.compiler import compile_program
 from algoscope.runs import RunError
+from algoscope.training.ensemble import start_learners
 from algoscope.training.evaluation import evaluate, problems_for_test
-from algoscope.training.initial_weights import start_learners
 from algoscope.training.plan import plan_training
 
 ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]

@@ -11,7 +11,7 @@ from algoscope.training import TrainingConfig
 from algoscope.training.pool import (
     compact,
     draw_generation,
-    make_plans,
+    make_plan,
     memory_problems,
     steps_per_generation,
     validation_batch,
@@ -24,7 +24,7 @@ CONFIG = TrainingConfig(
 
 @pytest.fixture(scope="module")
 def plans():
-    return make_plans(CONFIG)
+    return (make_plan(CONFIG, "bfs"),)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_a_trace_that_is_longer_than_foreseen_gets_room(plans):
 
 
 def test_short_runs_have_one_bucket():
-    plan = make_plans(dataclasses.replace(CONFIG, steps=100))[0]
+    plan = make_plan(dataclasses.replace(CONFIG, steps=100), "bfs")
     assert [len(times) for times in plan.buckets] == [1, 1]
 
 
@@ -114,19 +114,19 @@ def test_validation_problems_are_of_the_largest_size_and_not_those_of_training(g
 def test_seen_problems_were_learnt_from_and_fresh_ones_were_not(generation):
     memory = memory_problems(CONFIG, "bfs")
     pool = generation.pools[0][1].inputs["pos"].ravel()
-    assert np.isin(memory.seen.inputs["pos"], pool).all()
-    assert not np.isin(memory.fresh.inputs["pos"], pool).any()
-    shapes = [[a.shape for a in jax.tree.leaves(problems)] for problems in memory]
+    assert np.isin(memory["seen"].inputs["pos"], pool).all()
+    assert not np.isin(memory["fresh"].inputs["pos"], pool).any()
+    shapes = [[a.shape for a in jax.tree.leaves(problems)] for problems in memory.values()]
     assert shapes[0] == shapes[1]
-    assert len(memory.seen.lengths) == 64
+    assert len(memory["seen"]) == 64
 
 
 def test_constant_predecessors_become_inputs():
-    plan = make_plans(TrainingConfig(("minimum",), steps=5))[0]
+    plan = make_plan(TrainingConfig(("minimum",), steps=5), "minimum")
     assert [f.name for f in plan.features if f.stage is tasks.Stage.INPUT] == ["pos", "key", "pred"]
 
 
 def test_string_matching_has_one_size():
     config = TrainingConfig(("kmp_matcher",), steps=5)
-    assert len(make_plans(config)[0].buckets) == 1
+    assert len(make_plan(config, "kmp_matcher").buckets) == 1
     assert steps_per_generation(config) == 5

@@ -9,7 +9,7 @@ from algoscope import networks, tasks
 from algoscope.training.model import start_model
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reasoner_states import reason
+from algoscope.transnar.reasoner import reason
 from algoscope.transnar.text_dataset import TEST, Order, draw
 from algoscope.transnar.tower import build
 

@@ -13,7 +13,7 @@ from algoscope.recording import Recording
 from algoscope.transnar import mechanism
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reasoner_states import View, reason
+from algoscope.transnar.reasoner import View, reason
 from algoscope.transnar.scores import (
     constant_answers,
     pipeline_answers,
@@ -21,7 +21,9 @@ from algoscope.transnar.scores import (
     solver_answers,
 )
 from algoscope.transnar.text_dataset import TEST, Order, draw, reread
-from algoscope.transnar.tower import build, logits, positions_of
+from algoscope.transnar.tower import build, observe, positions_of
+
+_logits = jax.jit(lambda *arguments: observe(*arguments)[0])
 
 
 @pytest.mark.parametrize("name", ["bfs", "quicksort", "lcs_length", "graham_scan", "minimum"])
@@ -98,10 +100,9 @@ def test_a_stepwise_hybrid_reads_one_more_step_in_each_layer(reasoner, dataset):
     graph = graph_of([(states, np.arange(len(dataset)))], 4)
     tokens = jnp.asarray(dataset.tokens, jnp.int32)
     positions = positions_of(config, jax.random.key(1), *tokens.shape)
-    of = jax.jit(logits)
-    forwards = of(tower, tokens, positions, graph)
+    forwards = _logits(tower, tokens, positions, graph)
     turned = graph._replace(nodes=graph.nodes[::-1], edges=graph.edges[::-1])
-    backwards = of(tower, tokens, positions, turned)
+    backwards = _logits(tower, tokens, positions, turned)
     assert not np.allclose(forwards, backwards, atol=1e-4)
 
 
@@ -174,17 +175,16 @@ def test_ablations_take_away_what_they_name(hybrid, dataset, graph):
     opened = dataclasses.replace(hybrid, reader=reader)
     tokens = jnp.asarray(dataset.tokens, jnp.int32)
     positions = positions_of(TOWER, jax.random.key(1), *tokens.shape)
-    of = jax.jit(logits)
     base = build(dataclasses.replace(TOWER, reads="nothing"), jax.random.key(0))
-    shut = of(mechanism.without_gates(opened), tokens, positions, graph)
-    assert np.array_equal(shut, of(base, tokens, positions))
+    shut = _logits(mechanism.without_gates(opened), tokens, positions, graph)
+    assert np.array_equal(shut, _logits(base, tokens, positions))
     for stream, spared in (("nodes", "edges"), ("edges", "nodes")):
         blind = mechanism.without(opened, stream)
         noise = {stream: getattr(graph, stream) * -3 + 1}
-        same = of(blind, tokens, positions, graph._replace(**noise))
-        assert np.array_equal(same, of(blind, tokens, positions, graph))
+        same = _logits(blind, tokens, positions, graph._replace(**noise))
+        assert np.array_equal(same, _logits(blind, tokens, positions, graph))
         noise = {spared: jnp.roll(getattr(graph, spared), 1, 1)}
-        other = of(blind, tokens, positions, graph._replace(**noise))
+        other = _logits(blind, tokens, positions, graph._replace(**noise))
         assert not np.array_equal(other, same)
     assert mechanism.gates(opened) == pytest.approx([float(np.tanh(2.0))] * 2)
     with pytest.raises(ValueError, match="needed a hybrid"):

@@ -13,12 +13,12 @@ from algoscope.networks import ConfigError
 from algoscope.transnar.config import POSITIONS
 from algoscope.transnar.generation import ContextError, generate
 from algoscope.transnar.learning import loss
-from algoscope.transnar.padding import padded_text
+from algoscope.transnar.padding import TEXTS, padded
 from algoscope.transnar.pool import Bucket, graph_of
 from algoscope.transnar.tokenizer import PAD, tokenizer
-from algoscope.transnar.tower import build, embed, logits, positions_of
+from algoscope.transnar.tower import build, embed, observe, positions_of
 
-_logits = jax.jit(logits)
+_logits = jax.jit(lambda *arguments: observe(*arguments)[0])
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_cached_and_uncached_generation_agree(opened, dataset, graph, random_pos
         )
     ]
     room, key = 6, jax.random.key(4)
-    length = padded_text(max(map(len, prompts)) + room)
+    length = padded(max(map(len, prompts)) + room, TEXTS)
     positions = positions_of(config, key, len(prompts), length)
     texts = np.full((len(prompts), length), PAD, np.int32)
     for row, prompt in zip(texts, prompts, strict=True):

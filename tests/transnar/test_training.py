@@ -19,7 +19,7 @@ from algoscope.training.loop import Evaluations
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar import tower_training as towers
 from algoscope.transnar.pool import Shape, make_buckets, order_of, training_orders
-from algoscope.transnar.reasoner_states import reason
+from algoscope.transnar.reasoner import reason
 from algoscope.transnar.scores import as_json, from_json
 from algoscope.transnar.text_dataset import draw_all
 from algoscope.verbs.transnar import TrainTower
@@ -146,18 +146,18 @@ def test_base_and_hybrid_learn_from_the_same_problems_in_the_same_order(pool):
     assert list(counts) == list(towers.prepare(BASE, None))
     first, again = (list(itertools.islice(order_of(counts, 4, 0), 9)) for _ in range(2))
     assert all(
-        a.shape == b.shape and (a.chosen == b.chosen).all()
-        for a, b in zip(first, again, strict=True)
+        shape == same and (chosen == alike).all()
+        for (shape, chosen), (same, alike) in zip(first, again, strict=True)
     )
     other = list(itertools.islice(order_of(counts, 4, 1), 9))
-    assert any((a.chosen != b.chosen).any() for a, b in zip(first, other, strict=True))
+    assert any((a != b).any() for (_, a), (_, b) in zip(first, other, strict=True))
 
 
 def test_an_epoch_shows_each_problem_once():
     counts = {Shape(32, 8): 12, Shape(64, 8): 3}
     epoch = list(itertools.islice(order_of(counts, 4, 0), 4))
     for shape, count in counts.items():
-        seen = np.concatenate([batch.chosen for batch in epoch if batch.shape == shape])
+        seen = np.concatenate([chosen for bucket, chosen in epoch if bucket == shape])
         assert sorted(seen) == list(range(count))
 
 

@@ -7,7 +7,7 @@ import pathlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 from algoscope import runs, training
@@ -23,68 +23,51 @@ _QUIET_SECONDS = 10
 
 
 class PendingReasoner:
-    """A reasoner that may not be trained yet."""
+    """The reasoner of a run, which is begun or gone on with: when it is first asked for, or, once
+    `start` is called, in a process of its own."""
 
     def __init__(self, config: TrainingConfig, path: pathlib.Path, report: Report):
         self._config, self._path, self._report = config, path, report
         self._model: Model | None = None
+        self._process = None
+
+    def start(self) -> None:
+        """Begins in the background, unless the run is finished."""
+        if self._path.exists() and runs.open(self._path).finished:
+            return
+        spawn = multiprocessing.get_context("spawn")
+        receiver, sender = spawn.Pipe(duplex=False)
+        arguments = (self._config, self._path, sender, os.getpid())
+        self._process = spawn.Process(target=_work, args=arguments)
+        self._process.start()
+        sender.close()
+        self._relay = threading.Thread(target=_relay, args=(receiver, self._report), daemon=True)
+        self._relay.start()
 
     def ready(self) -> bool:
         """Whether `get` will not have to wait for another process."""
-        return True
+        return self._process is None or not self._process.is_alive()
 
     def get(self) -> Model:
+        if self._process is not None:
+            while self._process.is_alive():
+                self._process.join(0.5)  # Signals are heard in between.
+            self._relay.join()
+            if self._process.exitcode:
+                raise RuntimeError(
+                    f"{self._path}: the reasoner's training ended with status "
+                    f"{self._process.exitcode}, needed 0; its own message stands above"
+                )
         if self._model is None:
             _train(self._config, self._path, self._report)
             self._model = from_run(runs.open(self._path))
         return self._model
 
-
-class _BackgroundReasoner(PendingReasoner):
-    def __init__(self, config: TrainingConfig, path: pathlib.Path, report: Report):
-        super().__init__(config, path, report)
-        spawn = multiprocessing.get_context("spawn")
-        receiver, sender = spawn.Pipe(duplex=False)
-        self._process = spawn.Process(target=_work, args=(config, path, sender, os.getpid()))
-        self._process.start()
-        sender.close()
-        self._relay = threading.Thread(target=_relay, args=(receiver, report), daemon=True)
-        self._relay.start()
-
-    def ready(self) -> bool:
-        return not self._process.is_alive()
-
-    def get(self) -> Model:
-        while self._process.is_alive():
-            self._process.join(0.5)  # Signals are heard in between.
-        self._relay.join()
-        if self._process.exitcode:
-            raise RuntimeError(
-                f"{self._path}: the reasoner's training ended with status "
-                f"{self._process.exitcode}, needed 0; its own message stands above"
-            )
-        return super().get()
-
     def close(self) -> None:
-        self._process.terminate()
-        self._process.join(_PATIENCE)
-        self._process.kill()
-
-
-@contextlib.contextmanager
-def pending_reasoner(
-    config: TrainingConfig, path: pathlib.Path, background: bool, report: Report
-) -> Iterator[PendingReasoner]:
-    """The reasoner of that run, which is begun or gone on with: in a process of its own, or when it
-    is first asked for."""
-    if not background or (path.exists() and runs.open(path).finished):
-        yield PendingReasoner(config, path, report)
-        return
-    reasoner = _BackgroundReasoner(config, path, report)
-    try:
-        yield reasoner
-    finally:
-        reasoner.close()
+        if self._process is not None:
+            self._process.terminate()
+            self._process.join(_PATIENCE)
+            self._process.kill()
 
 
 def now_and_then(name: str, report: Report) -> Callable[[training.Report], None]:

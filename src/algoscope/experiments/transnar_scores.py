@@ -133,17 +133,13 @@ def _gain(preset: str, results: dict[str, Any]) -> Claim:
     )
     gain = sum(hybrid) / len(hybrid) - sum(base) / len(base)
     least = _EXPECTED_GAIN[preset]
-    written = ", ".join(map(str, sizes))
+    text = f"the hybrid has the higher mean CLRS score at n = {', '.join(map(str, sizes))}"
+    bases, hybrids = (", ".join(f"{mean:.3f}" for mean in means) for means in (base, hybrid))
     return Claim(
-        f"the hybrid has the higher mean CLRS score at n = {written}"
-        + (f", by at least {least:.2f}" if least else ""),
+        f"{text}, by at least {least:.2f}" if least else text,
         gain > 0 and gain >= least,
-        f"base {_listed(base)}; hybrid {_listed(hybrid)}; gain {gain:+.3f}",
+        f"base {bases}; hybrid {hybrids}; gain {gain:+.3f}",
     )
-
-
-def _listed(values: list[float]) -> str:
-    return ", ".join(f"{value:.3f}" for value in values)
 
 
 EXPERIMENTS = (

@@ -13,6 +13,7 @@ What matters most is made first, and whatever does not need the trained reasoner
 learning.
 """
 
+import contextlib
 import dataclasses
 import functools
 import json
@@ -25,7 +26,7 @@ import jax
 
 from algoscope import runs
 from algoscope.configuration import TransnarConfig
-from algoscope.experiments.background import PendingReasoner, now_and_then, pending_reasoner
+from algoscope.experiments.background import PendingReasoner, now_and_then
 from algoscope.experiments.experiment import Report
 from algoscope.experiments.transnar_tables import loss_curve, summary
 from algoscope.files import write_bytes
@@ -38,7 +39,7 @@ from algoscope.training.model import Model, start_model
 from algoscope.transnar import mechanism
 from algoscope.transnar import tower_training as towers
 from algoscope.transnar.pool import Pool, training_orders
-from algoscope.transnar.reasoner_states import ReasonerStates, View, reason
+from algoscope.transnar.reasoner import ReasonerStates, View, reason
 from algoscope.transnar.scores import (
     Scores,
     as_json,
@@ -171,15 +172,16 @@ def jobs_of(study: Study) -> list[Job]:
 def run_study(study: Study, out: pathlib.Path, report: Report = lambda _: None) -> dict[str, Any]:
     """All that the study finds; if it is stopped, results.json holds what there was by then."""
     path = out / "results.json"
-    if path.exists() and json.loads(path.read_text())["complete"]:
-        return json.loads(path.read_text())
+    if path.exists() and (results := _read(path))["complete"]:
+        return results
     (out / "scores").mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
-    draw = functools.cache(lambda: _draw(study, report))
-    if study.background:
-        draw()  # First: the processes that draw compile the algorithms for the reasoner's as well.
-    with pending_reasoner(study.reasoner, out / "reasoner", study.background, report) as reasoner:
-        context = StudyContext(study, out, report, reasoner, draw)
+    with contextlib.closing(PendingReasoner(study.reasoner, out / "reasoner", report)) as reasoner:
+        context = StudyContext(study, out, report, reasoner)
+        if study.background:
+            # First: the processes that draw compile the algorithms for the reasoner's as well.
+            _ = context.data
+            reasoner.start()
         jobs = jobs_of(study)
         while jobs:
             able = [job for job in jobs if not job.needs_reasoner or reasoner.ready()]
@@ -189,6 +191,10 @@ def run_study(study: Study, out: pathlib.Path, report: Report = lambda _: None) 
             results = _results(study, out, complete=not jobs)
             results["seconds_of_last_stretch"] = time.monotonic() - begun
             write_bytes(path, json.dumps(results, indent=1).encode())
+    return _read(path)
+
+
+def _read(path: pathlib.Path) -> Any:
     return json.loads(path.read_text())
 
 
@@ -197,9 +203,6 @@ def _scores_path(out: pathlib.Path, name: str, step: int | None = None) -> pathl
 
 
 def _results(study: Study, out: pathlib.Path, complete: bool) -> dict[str, Any]:
-    def read(path: pathlib.Path) -> Any:
-        return json.loads(path.read_text())
-
     jobs = [job for job in jobs_of(study) if job.row is not None]
     made = [job for job in jobs if _scores_path(out, job.name).exists()]
     titles = {row: [job.name for job in made if job.row is row] for row in study.rows}
@@ -207,7 +210,7 @@ def _results(study: Study, out: pathlib.Path, complete: bool) -> dict[str, Any]:
     return {
         "complete": complete,
         "rows": {
-            row.title: [read(_scores_path(out, name)) for name in names]
+            row.title: [_read(_scores_path(out, name)) for name in names]
             for row, names in titles.items()
             if names
         },
@@ -216,7 +219,7 @@ def _results(study: Study, out: pathlib.Path, complete: bool) -> dict[str, Any]:
         "unseen_sizes": list(study.unseen_sizes),
         "curves": {
             job.name: {
-                str(step): read(path)
+                str(step): _read(path)
                 for step in study.evaluation_steps
                 if (path := _scores_path(out, job.name, step)).exists()
             }
@@ -232,7 +235,7 @@ def _results(study: Study, out: pathlib.Path, complete: bool) -> dict[str, Any]:
             for run in finished
         },
         "loss": {run.name: loss_curve(run.path) for run in finished},
-        "mechanism": read(path) if (path := out / "mechanism.json").exists() else None,
+        "mechanism": _read(path) if (path := out / "mechanism.json").exists() else None,
         "config": {"reasoner": study.reasoner.as_json(), "tower": study.tower.as_json()},
         "problems": {"test": study.problems, "on the way": study.evaluation_problems},
         "environment": environment(),
@@ -246,38 +249,27 @@ class StudyData(NamedTuple):
     """Those of the test, made anew from their prompts."""
 
 
-def _draw(study: Study, report: Report) -> StudyData:
-    """All in one go, since each process that draws has to compile its task."""
-    tests = [
-        held_out_orders(study.tower, study.test_sizes, study.problems, reread=reread)
-        for reread in (False, True)
-    ]
-    parts = [training_orders(study.tower), *tests]
-    report("drawing problems")
-    drawn = iter(draw_all([order for orders in parts for order in orders]))
-    return StudyData(*([next(drawn) for _ in orders] for orders in parts))
-
-
+@dataclasses.dataclass
 class StudyContext:
     """What all parts of a study work with: problems, drawn when they are first needed, and what is
     large and shared by towers that follow one another."""
 
-    def __init__(
-        self,
-        study: Study,
-        out: pathlib.Path,
-        report: Report,
-        reasoner: PendingReasoner,
-        draw: Callable[[], StudyData],
-    ):
-        self.study, self.out, self.report, self.reasoner = study, out, report, reasoner
-        self._draw = draw
-        self._pool: tuple[Any, Pool] = ("nothing yet", {})
-        self._states: tuple[Any, list[ReasonerStates]] = ("nothing yet", [])
+    study: Study
+    out: pathlib.Path
+    report: Report
+    reasoner: PendingReasoner
+    _pool: tuple[Any, Pool] = ("nothing yet", {})
+    _states: tuple[Any, list[ReasonerStates]] = ("nothing yet", [])
 
-    @property
+    @functools.cached_property
     def data(self) -> StudyData:
-        return self._draw()
+        """All drawn in one go, since each process that draws has to compile its task."""
+        config, sizes, problems = self.study.tower, self.study.test_sizes, self.study.problems
+        tests = [held_out_orders(config, sizes, problems, reread) for reread in (False, True)]
+        parts = [training_orders(config), *tests]
+        self.report("drawing problems")
+        drawn = iter(draw_all([order for orders in parts for order in orders]))
+        return StudyData(*([next(drawn) for _ in orders] for orders in parts))
 
     def do(self, job: Job) -> None:
         """Makes what is not there yet of a job."""
@@ -294,7 +286,7 @@ class StudyContext:
                 assert job.row.answers is not None
                 scores = scores_of(self.data.test, job.row.answers(self))
             write_bytes(path, json.dumps(as_json(scores)).encode())
-        self.report(f"{job.name}: {self._by_size(from_json(json.loads(path.read_text())))}")
+        self.report(f"{job.name}: {self._by_size(from_json(_read(path)))}")
 
     def _train(self, name: str, config: TransnarConfig) -> None:
         path = self.out / name
@@ -308,49 +300,43 @@ class StudyContext:
             write_bytes(_scores_path(self.out, name, step), content)
             self.report(f"{name}: step {step}, {self._by_size(scores)}")
 
+        self.report(f"{name}: begins")
+        go_on = towers.resume
+        if not path.exists():
+            go_on = functools.partial(towers.train, config, reasoner=model)
         evaluations = Evaluations(self.study.evaluation_steps, evaluate)
         report = now_and_then(name, self.report)
-        self.report(f"{name}: begins")
-        if path.exists():
-            towers.resume(path, pool=pool, evaluations=evaluations, report=report)
-        else:
-            towers.train(
-                config, path, reasoner=model, pool=pool, evaluations=evaluations, report=report
-            )
+        go_on(path=path, pool=pool, evaluations=evaluations, report=report)
 
     def _model(self, config: TransnarConfig) -> Model | None:
-        """The reasoner that `towers.train` is to be given."""
+        """The reasoner that a tower reads."""
         if config.tower.reads == "nothing":
             return None
         if config.reasoner_trained:
-            return self.reasoner.get()
-        # Of the same form; `towers.reasoner_for` gives it random weights anew.
+            return towers.reasoner_for(config, self.reasoner.get())
+        # One of the same form, which is given random weights anew.
         recipe = self.study.reasoner.recipe
         features = {
             dataset.task: as_in_training(dataset.problems.take(slice(1)), recipe).features
             for dataset in self.data.test
         }
-        return start_model(features, self.study.reasoner.network, jax.random.key(0))
+        model = start_model(features, self.study.reasoner.network, jax.random.key(0))
+        return towers.reasoner_for(config, model)
 
     def _pool_for(self, config: TransnarConfig) -> Pool:
         key = _what_is_read(config)
         if self._pool[0] != key:
             self._pool = ("nothing yet", {})
             self.report("preparing what towers learn from")
-            model = towers.reasoner_for(config, self._model(config))
-            self._pool = (key, towers.prepare(config, model, self.data.training))
+            self._pool = (key, towers.prepare(config, self._model(config), self.data.training))
         return self._pool[1]
 
     def _states_for(self, config: TransnarConfig) -> list[ReasonerStates] | None:
         """The reasoner's, on the test problems."""
         key = _what_is_read(config)
-        if key is None:
-            return None
-        if self._states[0] != key:
-            model = towers.reasoner_for(config, self._model(config))
-            assert model is not None
+        if self._states[0] != key and (model := self._model(config)) is not None:
             self._states = (key, reason(model, self.data.test, towers.view_of(config)))
-        return self._states[1]
+        return None if key is None else self._states[1]
 
     def _scores(self, tower: Tower, config: TransnarConfig, samples: slice = slice(None)) -> Scores:
         datasets, states = self._test(self._states_for(config), samples)
@@ -364,10 +350,8 @@ class StudyContext:
         return datasets, None if states is None else [s.take(samples) for s in states]
 
     def _by_size(self, scores: Scores) -> str:
-        sizes = self.study.test_sizes
-        return "mean CLRS score by size " + ", ".join(
-            f"{size}: {mean_clrs(scores, [size]):.3f}" for size in sizes
-        )
+        by_size = (f"{n}: {mean_clrs(scores, [n]):.3f}" for n in self.study.test_sizes)
+        return f"mean CLRS score by size {', '.join(by_size)}"
 
     def _mechanism(self) -> None:
         path = self.out / "mechanism.json"

@@ -1,9 +1,8 @@
 """Tables of a study's results, and what is kept of the way to them."""
 
-import enum
 import pathlib
-import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -12,25 +11,20 @@ from algoscope import tasks
 from algoscope.files import read_arrays
 from algoscope.table import Table
 from algoscope.tasks import Kind, Location, Stage
-from algoscope.transnar.scores import Score, Scores, averaged, from_json, mean_clrs
+from algoscope.transnar.scores import FIELDS, Score, Scores, averaged, from_json, mean_clrs, means
+
+_LENGTHS = ("one or two numbers", "a number for each node", "decimals or a matrix")
+"""How long answers are: where they grow with n, most scores say whether a tower can count."""
 
 
-class Length(enum.StrEnum):
-    """How long answers are: where they grow with n, most scores say whether a tower can count."""
-
-    SHORT = "one or two numbers"
-    PER_NODE = "a number for each node"
-    OTHER = "decimals or a matrix"
-
-
-def length_of_answers(task: str) -> Length:
+def _length_of_answers(task: str) -> str:
+    short, per_node, other = _LENGTHS
     outputs = tasks.get(task).at(Stage.OUTPUT)
     if all(f.kind is Kind.MASK_ONE for f in outputs):
-        return Length.SHORT
-    per_node = all(
-        f.location is Location.NODE and f.kind in (Kind.MASK, Kind.POINTER) for f in outputs
-    )
-    return Length.PER_NODE if per_node else Length.OTHER
+        return short
+    kinds = (Kind.MASK, Kind.POINTER)
+    by_node = all(f.location is Location.NODE and f.kind in kinds for f in outputs)
+    return per_node if by_node else other
 
 
 def table(results: dict[str, Any]) -> Table:
@@ -40,15 +34,12 @@ def table(results: dict[str, Any]) -> Table:
     for name, content in results["rows"].items():
         each = [from_json(scores) for scores in content]
         mean = averaged(each)
-        cells = [f"{mean_clrs(mean, [size]):.3f}" for size in sizes]
+        cells = [mean_clrs(mean, [size]) for size in sizes]
         unseen = [mean_clrs(scores, results["unseen_sizes"]) for scores in each]
         spread = f" ({min(unseen):.3f}–{max(unseen):.3f})" if len(unseen) > 1 else ""
-        means = [score for by_size in mean.values() for score in by_size.values()]
-        others = [
-            f"{statistics.fmean([getattr(score, field) for score in means]):.3f}"
-            for field in ("shape", "parse", "exact")
-        ]
-        rows.append([name, *cells, f"{statistics.fmean(unseen):.3f}{spread}", *others])
+        every = [score for by_size in mean.values() for score in by_size.values()]
+        others = means(every, ("shape", "parse", "exact")).values()
+        rows.append([name, *_cells(cells), f"{fmean(unseen):.3f}{spread}", *_cells(others)])
     return Table(
         "mean CLRS score over tasks, by size; then the mean over unseen sizes, and shape, parse "
         "and exact over all",
@@ -66,7 +57,7 @@ def task_table(results: dict[str, Any], names: Sequence[str] | None = None) -> T
         f"CLRS score by task, mean over {_written(sizes)}",
         ["task", *rows],
         [
-            [task, *(f"{statistics.fmean([c[task][s].clrs for s in sizes]):.3f}" for c in columns)]
+            [task, *_cells(fmean([c[task][s].clrs for s in sizes]) for c in columns)]
             for task in columns[0]
         ],
     )
@@ -94,33 +85,31 @@ def _seen_and_unseen(results: dict[str, Any]) -> list[list[int]]:
     return [sizes for sizes in (seen, unseen) if sizes]
 
 
+def _cells(values: Iterable[float]) -> list[str]:
+    return [f"{value:.3f}" for value in values]
+
+
 def _written(sizes: Sequence[int]) -> str:
     return f"n = {', '.join(map(str, sizes))}"
 
 
-def _by_length(results: dict[str, Any]) -> dict[Length, list[str]]:
+def _by_length(results: dict[str, Any]) -> dict[str, list[str]]:
     names = list(next(iter(results["rows"].values()))[0])
-    by = {length: [n for n in names if length_of_answers(n) is length] for length in Length}
+    by = {length: [n for n in names if _length_of_answers(n) == length] for length in _LENGTHS}
     return {length: tasks_alike for length, tasks_alike in by.items() if tasks_alike}
 
 
 def _about_shape(scores: Sequence[Score]) -> list[str]:
     """Mean shape and CLRS scores, and the latter of answers of the right shape alone (all others
     have none), with its standard error."""
-    shape, clrs, squares = (
-        statistics.fmean(values)
-        for values in (
-            [score.shape for score in scores],
-            [score.clrs for score in scores],
-            [score.clrs_error**2 * (score.problems - 1) + score.clrs**2 for score in scores],
-        )
-    )
-    means = [f"{shape:.3f}", f"{clrs:.3f}"]
+    shape, clrs = means(scores, ("shape", "clrs")).values()
+    squares = fmean(s.clrs_error**2 * (s.problems - 1) + s.clrs**2 for s in scores)
     right = shape * sum(score.problems for score in scores)
     if right < 2:
-        return [*means, "–"]
+        return [*_cells([shape, clrs]), "–"]
     variance = max(0.0, squares / shape - (clrs / shape) ** 2)
-    return [*means, f"{clrs / shape:.3f} ± {(variance / (right - 1)) ** 0.5:.3f}"]
+    error = (variance / (right - 1)) ** 0.5
+    return [*_cells([shape, clrs]), f"{clrs / shape:.3f} ± {error:.3f}"]
 
 
 def ablation_table(results: dict[str, Any]) -> Table:
@@ -130,11 +119,11 @@ def ablation_table(results: dict[str, Any]) -> Table:
     rows = []
     for name, content in whole.items():
         scores = from_json(content)
-        means = [
+        each = [
             mean_clrs({task: scores[task] for task in names}, results["test_sizes"])
             for names in (list(scores), *lengths.values())
         ]
-        rows.append([name, *(f"{mean:.3f}" for mean in means)])
+        rows.append([name, *_cells(each)])
     return Table(
         "mean CLRS score of the first hybrid over all sizes, with parts of its reading taken away, "
         "by what answers are",
@@ -148,14 +137,14 @@ def curve_table(results: dict[str, Any]) -> Table:
     groups = _seen_and_unseen(results)
     steps = list(next(iter(results["curves"].values())))
 
-    def mean(scores: dict[str, Any], sizes: Sequence[int]) -> str:
-        return f"{statistics.fmean([scores['by_size'][str(size)]['clrs'] for size in sizes]):.3f}"
+    def mean(scores: dict[str, Any], sizes: Sequence[int]) -> float:
+        return fmean([scores["by_size"][str(size)]["clrs"] for size in sizes])
 
     return Table(
         "mean CLRS score on the way, by step and size",
         ["", *(f"{int(step):,}, {_written(sizes)}" for sizes in groups for step in steps)],
         [
-            [name, *(mean(curve[step], sizes) for sizes in groups for step in steps)]
+            [name, *_cells(mean(curve[step], sizes) for sizes in groups for step in steps)]
             for name, curve in results["curves"].items()
         ],
     )
@@ -170,21 +159,18 @@ def all_tables(results: dict[str, Any]) -> list[Table]:
 def summary(scores: Scores, unseen_sizes: Sequence[int]) -> dict[str, Any]:
     """Of scores on the way: means over tasks by size, and CLRS scores of each task at unseen
     sizes."""
-    fields = ("shape", "parse", "clrs", "exact")
+
+    def rounded(numbers: dict[str, float]) -> dict[str, float]:
+        return {name: round(number, 4) for name, number in numbers.items()}
+
+    sizes = next(iter(scores.values()))
+    unseen = {task: fmean([by[n].clrs for n in unseen_sizes]) for task, by in scores.items()}
     return {
         "by_size": {
-            str(size): {
-                field: round(
-                    statistics.fmean([getattr(of[size], field) for of in scores.values()]), 4
-                )
-                for field in fields
-            }
-            for size in next(iter(scores.values()))
+            str(size): rounded(means([by[size] for by in scores.values()], FIELDS))
+            for size in sizes
         },
-        "clrs_unseen": {
-            task: round(statistics.fmean([of[size].clrs for size in unseen_sizes]), 4)
-            for task, of in scores.items()
-        },
+        "clrs_unseen": rounded(unseen),
     }
 
 

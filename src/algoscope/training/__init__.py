@@ -10,9 +10,9 @@ run.ensemble()[0]  # an ordinary network, with its best weights
 
 from algoscope.errors import Stopped
 from algoscope.runs import Run
-from algoscope.training.config import TrainingConfig, config_from_json, hint_options
+from algoscope.training.config import TrainingConfig, from_json, hint_options
 from algoscope.training.ensemble import resume, train
-from algoscope.training.progress import Report
+from algoscope.training.loop import Report
 
 __all__ = [
     "Report",
@@ -26,4 +26,4 @@ __all__ = [
 
 
 def config_of(run: Run) -> TrainingConfig:
-    return config_from_json(run.config)
+    return from_json(TrainingConfig, run.config)

@@ -2,7 +2,8 @@
 Mind The Gap's Table 8 (dm-clrs's own, with GATv2 and a learning rate of 1e-4)."""
 
 import dataclasses
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
 
 from algoscope import serialise, tasks
 from algoscope.configuration import TrainingOptions, integer_faults, number_faults
@@ -13,6 +14,12 @@ from algoscope.tasks import Recipe, Task
 
 HintMode = Literal["encoded_decoded", "decoded_only", "none"]
 _RECIPE, _NETWORK = Recipe(), NetworkConfig()
+_HINT_MODES: dict[str, dict[str, Any]] = {
+    "encoded_decoded": {"encode_hints": True, "decode_hints": True},
+    "decoded_only": {"encode_hints": False, "decode_hints": True},
+    "none": {"encode_hints": False, "decode_hints": False},
+}
+Config = TypeVar("Config")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,14 +51,9 @@ class TrainingConfig(TrainingOptions):
 
 def hint_options(mode: str) -> dict[str, Any]:
     """The network's options of a hint mode."""
-    modes: dict[str, dict[str, Any]] = {
-        "encoded_decoded": {"encode_hints": True, "decode_hints": True},
-        "decoded_only": {"encode_hints": False, "decode_hints": True},
-        "none": {"encode_hints": False, "decode_hints": False},
-    }
-    if mode not in modes:
-        raise ConfigError(unknown_name("hint mode", mode, modes))
-    return modes[mode]
+    if mode not in _HINT_MODES:
+        raise ConfigError(unknown_name("hint mode", mode, _HINT_MODES))
+    return _HINT_MODES[mode]
 
 
 def check(config: TrainingConfig) -> None:
@@ -63,7 +65,11 @@ def check(config: TrainingConfig) -> None:
         faults.append("tasks: got none, needed at least one")
     if len(set(config.tasks)) < len(config.tasks):
         faults.append(f"tasks: got {', '.join(config.tasks)}, needed each of them once")
-    faults += _check_tasks(config)
+    for name in config.tasks:
+        try:
+            tasks.get(name)
+        except ValueError as error:
+            faults.append(str(error))
     sets = ("test", "fresh", "seen")
     faults += [unknown_name("set of problems", s, sets) for s in config.scored_on if s not in sets]
     if config.recipe.permutations == "cycle":
@@ -74,16 +80,6 @@ def check(config: TrainingConfig) -> None:
         faults += _check_sizes(config)
     if faults:
         raise ConfigError("\n".join(faults))
-
-
-def _check_tasks(config: TrainingConfig) -> list[str]:
-    faults = []
-    for name in config.tasks:
-        try:
-            tasks.get(name)
-        except ValueError as error:
-            faults.append(str(error))
-    return faults
 
 
 def _check_numbers(config: TrainingConfig) -> list[str]:
@@ -104,17 +100,10 @@ def _check_numbers(config: TrainingConfig) -> list[str]:
 
 
 def _check_sizes(config: TrainingConfig) -> list[str]:
-    faults = []
     sizes, own_size = config.recipe.sizes, config.network.attention_bias
     if not sizes:
         return [f"recipe.sizes: got {sizes!r}, needed at least one"]
-    for name in config.tasks:
-        smallest = tasks.get(name).smallest
-        faults += [
-            f"recipe.sizes: got {size!r}, needed integers of at least {smallest} for {name}"
-            for size in sizes
-            if isinstance(size, bool) or not isinstance(size, int) or size < smallest
-        ]
+    faults = [fault for task in config.tasks for fault in size_faults("recipe.sizes", sizes, task)]
     if own_size is not None and set(sizes) != {own_size}:
         faults.append(
             f"recipe.sizes: got {', '.join(map(str, sizes))}, needed {own_size} alone, the size of "
@@ -123,12 +112,17 @@ def _check_sizes(config: TrainingConfig) -> list[str]:
     return faults
 
 
-def config_from_json(fields: dict) -> TrainingConfig:
-    """The configuration that `as_json` gave."""
-    return from_json(TrainingConfig, fields)
+def size_faults(field: str, sizes: Sequence[int], task: str) -> list[str]:
+    """The sizes that problems of the task cannot have."""
+    smallest = tasks.get(task).smallest
+    return [
+        f"{field}: got {size!r}, needed integers of at least {smallest} for {task}"
+        for size in sizes
+        if isinstance(size, bool) or not isinstance(size, int) or size < smallest
+    ]
 
 
-def from_json(kind: type, fields: dict) -> Any:
+def from_json(kind: type[Config], fields: dict) -> Config:
     """The configuration whose `dataclasses.asdict` went through JSON."""
     try:
         return serialise.from_json(kind, fields, where="config")

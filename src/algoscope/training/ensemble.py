@@ -1,21 +1,26 @@
 """Trainings of graph networks: a configuration becomes an ensemble in a run folder."""
 
+import dataclasses
+import functools
 import os
 from collections.abc import Callable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from algoscope.networks import Ensemble, Network
+from algoscope.errors import ConfigError
+from algoscope.networks import Ensemble, Network, WeightsError, arrays, with_arrays
 from algoscope.runs import folder
 from algoscope.runs.folder import Run
-from algoscope.training.config import TrainingConfig, config_from_json
+from algoscope.training import loop
+from algoscope.training.config import TrainingConfig, from_json
 from algoscope.training.evaluation import evaluate
 from algoscope.training.graph_objective import GraphObjective
-from algoscope.training.initial_weights import learner_shapes, start_learners
-from algoscope.training.loop import CHECKPOINT_SECONDS, Pacing, Trained, go_on, no_metrics, save
+from algoscope.training.loop import CHECKPOINT_SECONDS, Pacing, Report
+from algoscope.training.model import model_of, start_model
+from algoscope.training.optimiser import Learner, start_learner
 from algoscope.training.plan import TrainingPlan, plan_training
-from algoscope.training.progress import Report
 
 
 def train(
@@ -42,7 +47,8 @@ def train(
         started_from_weights=start is not None,
     )
     with folder.held(run):
-        save(run, Trained(0, learners, no_metrics(config.seeds, len(config.tasks))))
+        metrics = loop.no_metrics(config.seeds, len(config.tasks))
+        loop.save(run, loop.Trained(0, learners, metrics))
     return _go_on(run, plan, Pacing(report, checkpoint_seconds))
 
 
@@ -58,14 +64,16 @@ def resume(
     run = folder.open_run(path)
     if run.finished:
         return run
-    plan = plan_training(config_from_json(run.config), at_once or run.description["seeds_at_once"])
+    config = from_json(TrainingConfig, run.config)
+    plan = plan_training(config, at_once or run.description["seeds_at_once"])
     return _go_on(run, plan, Pacing(report, checkpoint_seconds))
 
 
 def _go_on(run: Run, plan: TrainingPlan, pacing: Pacing) -> Run:
     config = plan.config
     with folder.held(run):
-        run, trained = go_on(run, GraphObjective(plan, run.path), learner_shapes(plan), pacing)
+        shapes = jax.eval_shape(functools.partial(start_learners, plan))
+        run, trained = loop.go_on(run, GraphObjective(plan, run.path), shapes, pacing)
         best = trained.learner.best
         assert best is not None
         weights = plan.placement.spread(best.weights)
@@ -76,3 +84,39 @@ def _go_on(run: Run, plan: TrainingPlan, pacing: Pacing) -> Run:
         model = jax.vmap(plan.layout.unpack)(weights)
         ensemble = Ensemble({task: model.network(task) for task in config.tasks}, config.all_seeds)
         return folder.finish(run, ensemble, trained.metrics, results)
+
+
+def start_learners(plan: TrainingPlan, start: Network | None = None) -> Learner:
+    """One learner for each seed, along a first axis; all from the same weights if given."""
+    config, layout = plan.config, plan.layout
+    if start is not None:
+        _check_start(plan, start)
+        vectors = layout.pack(model_of({plan.tasks[0].task: start}))
+        weights = jax.tree.map(lambda vector: jnp.repeat(vector[None], config.seeds, 0), vectors)
+    else:
+        begin = functools.partial(start_model, dict(layout.features), config.network)
+        seeds = jnp.asarray(config.all_seeds, jnp.uint32)
+        weights = jax.jit(jax.vmap(lambda seed: layout.pack(begin(jax.random.key(seed)))))(seeds)
+    return jax.vmap(functools.partial(start_learner, validated=True))(weights)
+
+
+def _check_start(plan: TrainingPlan, start: Network) -> None:
+    config, (first, *others) = plan.config, plan.tasks
+    if others:
+        raise ConfigError(
+            f"start: got weights of one network and the tasks {', '.join(config.tasks)}, "
+            "needed one task"
+        )
+    ours, theirs = dataclasses.asdict(config.network), dataclasses.asdict(start.config)
+    faults = [
+        f"network.{name}: got {ours[name]!r}, needed {theirs[name]!r}, as in the given weights"
+        for name in ours
+        if ours[name] != theirs[name]
+    ]
+    if set(start.features) != set(first.features):
+        names = ", ".join(f.name for f in start.features)
+        needed = ", ".join(f.name for f in first.features)
+        faults.append(f"start: got weights for the features {names}; {first.task} needs {needed}")
+    if faults:
+        raise WeightsError("the weights to start from do not fit:\n" + "\n".join(faults))
+    with_arrays(start, arrays(start))

@@ -7,7 +7,7 @@ results say at which. `seen` are problems that were learnt from, `fresh` are oth
 kind: what lies between the two is memory.
 """
 
-import functools
+from functools import partial
 from typing import Any
 
 import jax
@@ -18,7 +18,7 @@ from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import over_seeds, scores_on
-from algoscope.training.model import Layout, Vectors, network_of
+from algoscope.training.model import Layout, Vectors
 from algoscope.training.plan import Placement, TrainingPlan
 from algoscope.training.pool import TaskPlan, compact, memory_problems
 
@@ -28,11 +28,10 @@ _TEST_SAMPLES = 32
 
 def problems_for_test(config: TrainingConfig, plan: TaskPlan) -> Batch:
     own_size = config.network.attention_bias
-    task = tasks.get(plan.task)
     if own_size is None:
         batch = tasks.split(plan.task, "test")
     else:
-        count = _TEST_SAMPLES * task.evaluation_multiplier
+        count = _TEST_SAMPLES * tasks.get(plan.task).evaluation_multiplier
         batch = tasks.sample(plan.task, own_size, count, _TEST_SEED)
     if any(f.name == "pred" and f.stage is Stage.INPUT for f in plan.features):
         batch = with_predecessors_as_inputs(batch)
@@ -47,26 +46,17 @@ def evaluate(plan: TrainingPlan, best: Vectors) -> dict[str, Any]:
     results: dict[str, Any] = {"test": {}, "fresh": {}, "seen": {}, "test_set": {}}
     for task in plan.tasks if config.scored_on else ():
         test = problems_for_test(config, task)
-        sets = {"test": compact(test), **memory_problems(config, task.task)._asdict()}
+        sets = {"test": compact(test), **memory_problems(config, task.task)}
         for name in config.scored_on:
             scores = _scores(plan.layout, task.task, plan.placement, best, sets[name])
             results[name][task.task] = {k: np.asarray(v).tolist() for k, v in scores.items()}
-        results["test_set"][task.task] = _describe(config, test)
+        canonical = config.network.attention_bias is None
+        split = "canonical" if canonical else "size of the network's pre-attention bias"
+        described = {"nodes": test.nodes, "samples": len(test), "split": split}
+        results["test_set"][task.task] = described
     return results
 
 
-def _describe(config: TrainingConfig, test: Batch) -> dict[str, Any]:
-    canonical = config.network.attention_bias is None
-    return {
-        "nodes": test.nodes,
-        "samples": len(test),
-        "split": "canonical" if canonical else "size of the network's pre-attention bias",
-    }
-
-
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+@partial(jax.jit, static_argnums=(0, 1, 2))
 def _scores(layout: Layout, task: str, placement: Placement, best: Vectors, batch: Batch):
-    def one(weights: Vectors, batch: Batch):
-        return scores_on(network_of(layout, weights, task), batch)
-
-    return over_seeds(one, best, batch, *placement)
+    return over_seeds(partial(scores_on, layout, task), best, batch, *placement)

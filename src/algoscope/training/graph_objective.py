@@ -1,9 +1,7 @@
 """Graph networks as an objective: the ensemble's data and programs, and its steps on the devices.
 
-A run needs a program for each task and each shape of its batches, and one for each task's
-validation. They are compiled side by side before the first step. Compiled into one, they would take
-as long as all of them together, and the device would copy the learners from one part to the next.
-The next generation of problems is drawn while the device works.
+There is a program for each task and each shape of its batches, and one for each task's validation,
+compiled side by side. The next generation of problems is drawn while the device works.
 """
 
 import dataclasses
@@ -41,8 +39,6 @@ class GenerationOnDevice(NamedTuple):
     """By task."""
     lessons: tuple[tuple[tuple[Lesson, Batch], ...], ...]
     """By task and shape, with the pool that a lesson draws from."""
-    validations: tuple[tuple[Validation, Batch], ...]
-    """By task."""
 
 
 class Group(NamedTuple):
@@ -62,13 +58,11 @@ class OverSeeds:
     one: Callable
     placement: Placement
 
-    def __call__(self, learners: Learner, per_seed: tuple, step: Any, shared: Any) -> Any:
-        return over_seeds(
-            lambda mine, common: self.one(mine[0], *mine[1], *common),
-            (learners, per_seed),
-            (step, shared),
-            *self.placement,
-        )
+    def __call__(self, learners: Learner, per_seed: tuple, *shared: Any) -> Any:
+        def one(mine: tuple[Learner, tuple], shared: tuple) -> Any:
+            return self.one(mine[0], *mine[1], *shared)
+
+        return over_seeds(one, (learners, per_seed), shared, *self.placement)
 
 
 class GraphObjective:
@@ -133,28 +127,25 @@ class GraphObjective:
         )
 
     @functools.cached_property
-    def _validations(self) -> tuple[tuple[Validation, Batch], ...]:
-        batches = tuple(compact(validation_batch(self._config, t)) for t in self._config.tasks)
-        return tuple(
-            (Validation(self._config, self._plan.layout, task), batch)
-            for task, batch in zip(
-                self._config.tasks, self._plan.placement.everywhere(batches), strict=True
-            )
-        )
+    def _validations(self) -> dict[Validation, Batch]:
+        """By task, with the problems."""
+        config, plan = self._config, self._plan
+        problems = {
+            Validation(config, plan.layout, task): compact(validation_batch(config, task))
+            for task in config.tasks
+        }
+        return {one: plan.placement.everywhere(batch) for one, batch in problems.items()}
 
     def on_device(self, drawn: Generation, first: int) -> GenerationOnDevice:
+        def lesson(task: str, pool: Batch, time: int) -> tuple[Lesson, Batch]:
+            return Lesson(self._config, self._plan.layout, task, pool.nodes, time), pool
+
         pools = self._plan.placement.everywhere(drawn.pools)
         lessons = tuple(
-            tuple(
-                (
-                    Lesson(self._config, self._plan.layout, plan.task, sizes[size].nodes, time),
-                    sizes[size],
-                )
-                for size, time in plan.branches
-            )
+            tuple(lesson(plan.task, sizes[size], time) for size, time in plan.branches)
             for plan, sizes in zip(drawn.plans, pools, strict=True)
         )
-        return GenerationOnDevice(first, drawn.schedules, lessons, self._validations)
+        return GenerationOnDevice(first, drawn.schedules, lessons)
 
     def compile(self, data: GenerationOnDevice, group: Group) -> None:
         """All programs that a generation needs and that are not there yet."""
@@ -165,19 +156,15 @@ class GraphObjective:
             for shapes in data.lessons
             for lesson, pool in shapes
         }
-        wanted |= {one: ((group.seeds,), step, batch) for one, batch in data.validations}
-        wanted[keep_best] = ((tuple(scores for _ in data.validations),), step, ())
+        wanted |= {one: ((group.seeds,), step, batch) for one, batch in self._validations.items()}
+        wanted[keep_best] = ((tuple(scores for _ in self._validations),), step)
+
+        def compile_one(one: Callable, arguments: tuple) -> Compiled:
+            over_group = OverSeeds(one, self._plan.placement)
+            return program_for(over_group, group.learners, *arguments, donate=(0,))
+
         self._programs = side_by_side(
-            {
-                one: functools.partial(
-                    program_for,
-                    OverSeeds(one, self._plan.placement),
-                    group.learners,
-                    *arguments,
-                    donate=(0,),
-                )
-                for one, arguments in wanted.items()
-            }
+            {one: functools.partial(compile_one, one, wanted[one]) for one in wanted}
         )
 
     def take_group(
@@ -196,23 +183,18 @@ class GraphObjective:
                 learners, loss = program(learners, (group.seeds, batches), number, pool)
                 losses.append(loss)
             if step % self._config.evaluate_every == 0:
-                learners, score = self._validate(data, learners, group.seeds, number)
+                learners, score = self._validate(learners, group.seeds, number)
                 validated.append(step)
                 scores.append(score)
         tasks, networks = len(data.schedules), len(group.seeds)
-        loss = np.array([np.asarray(one) for one in losses]).reshape(-1, tasks, networks)
-        validation = np.array([np.asarray(one) for one in scores], np.float32)
-        return group._replace(learners=learners), Metrics(
-            np.swapaxes(loss, 1, 2),
-            np.array(validated, np.int32),
-            validation.reshape(-1, networks, tasks),
-        )
+        loss = np.array(jax.device_get(losses)).reshape(-1, tasks, networks).swapaxes(1, 2)
+        scored = np.array(jax.device_get(scores), np.float32).reshape(-1, networks, tasks)
+        metrics = Metrics(loss, np.array(validated, np.int32), scored)
+        return group._replace(learners=learners), metrics
 
-    def _validate(
-        self, data: GenerationOnDevice, learners: Learner, seeds: Any, step: np.int32
-    ) -> tuple[Learner, Any]:
+    def _validate(self, learners: Learner, seeds: Any, step: np.int32) -> tuple[Learner, Any]:
         scores = []
-        for one, batch in data.validations:
+        for one, batch in self._validations.items():
             learners, score = self._programs[one](learners, (seeds,), step, batch)
             scores.append(score)
-        return self._programs[keep_best](learners, (tuple(scores),), step, ())
+        return self._programs[keep_best](learners, (tuple(scores),), step)

@@ -23,7 +23,7 @@ from algoscope.networks import Network, Noise, Path, to_device
 from algoscope.networks.objective import loss, scores_inside
 from algoscope.tasks import Batch, Kind
 from algoscope.training.config import TrainingConfig
-from algoscope.training.model import PROCESSOR, Layout, Model, Vectors, network_of
+from algoscope.training.model import PROCESSOR, Layout, Model, Vectors
 from algoscope.training.optimiser import Adam, Best, Learner
 
 
@@ -92,20 +92,11 @@ def learn(
     adam: Adam, learner: Learner, gradient: Vectors, frozen: dict[str, np.ndarray] | None = None
 ) -> Learner:
     """A step of Adam on the vectors of one task; those of others keep their weights and moments."""
-    names = tuple(gradient)
-    part = Learner(
-        _only(names, learner.weights),
-        learner.count,
-        _only(names, learner.mean),
-        _only(names, learner.square),
-    )
-    part = adam.step(part, gradient, frozen)
-    return learner._replace(
-        weights=learner.weights | part.weights,
-        count=part.count,
-        mean=learner.mean | part.mean,
-        square=learner.square | part.square,
-    )
+    trees = ("weights", "mean", "square")
+    part = {name: _only(tuple(gradient), getattr(learner, name)) for name in trees}
+    after = adam.step(learner._replace(**part), gradient, frozen)
+    joined = {name: getattr(learner, name) | getattr(after, name) for name in trees}
+    return learner._replace(count=after.count, **joined)
 
 
 def over_seeds(
@@ -128,8 +119,11 @@ def over_seeds(
     )(per_seed, shared)
 
 
-def scores_on(network: Network, batch: Batch) -> dict[str, Float[Array, ""]]:
-    """The score of each output on a compact batch, and their mean as "score"."""
+def scores_on(
+    layout: Layout, task: str, weights: Vectors, batch: Batch
+) -> dict[str, Float[Array, ""]]:
+    """The score of each output on a compact batch of a task, and their mean as "score"."""
+    network = layout.unpack(_only((PROCESSOR, task), weights)).network(task)
     scores = scores_inside(network, to_device(network, batch))
     return scores | {"score": jnp.stack(list(scores.values())).mean()}
 
@@ -166,20 +160,14 @@ class Validation:
         key = jax.random.fold_in(_key(seed, step), len(self.config.tasks))
         number = self.config.tasks.index(self.task)
         drawn = draw_again(self.config, problems, jax.random.fold_in(key, number))
-        return learner, scores_on(network_of(self.layout, learner.weights, self.task), drawn)[
-            "score"
-        ]
+        return learner, scores_on(self.layout, self.task, learner.weights, drawn)["score"]
 
 
 def keep_best(
-    learner: Learner,
-    scores: tuple[Float[Array, ""], ...],
-    step: Int[Array, ""],
-    nothing: tuple[()],
+    learner: Learner, scores: tuple[Float[Array, ""], ...], step: Int[Array, ""]
 ) -> tuple[Learner, Float[Array, " task"]]:
     """The learner with its present weights as its best, if their score, summed over tasks, is
     higher than before; and the scores."""
-    del nothing
     each, best = jnp.stack(scores), learner.best
     assert best is not None
     total = each.sum()

@@ -1,29 +1,47 @@
 """The loop: an objective and a run folder, from the last checkpoint to the last step.
 
-The host only hands out stretches of steps and writes checkpoints. All randomness is a function of
-the seed and the number of the step, so a run that was killed goes on from its last checkpoint as if
-nothing had happened.
+All randomness is a function of the seed and the number of the step, so a run that was killed goes
+on from its last checkpoint as if nothing had happened.
 """
 
 import contextlib
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from algoscope.errors import Stopped
+from algoscope.errors import Stopped, unknown_name
+from algoscope.networks.weights import leaf_name
 from algoscope.runs import RunError, checkpoints, folder
 from algoscope.runs.folder import Metrics, Run
-from algoscope.training.named_arrays import by_name, filled
 from algoscope.training.optimiser import Learner
-from algoscope.training.progress import Clock, Pace, Report, asked_to_stop
 
 _STRETCH = 250
 """Most steps that the device takes on its own."""
 CHECKPOINT_SECONDS = 60.0
 """How much of its work a run may lose when it is killed, unless told otherwise."""
+_STRETCH_SECONDS = 2.0
+"""How long a stretch should take at most, so that progress is seen and Ctrl-C heard."""
+RECENT = 20
+"""Steps over which a reported loss is averaged."""
+
+
+class Report(NamedTuple):
+    """How far a run is."""
+
+    step: int
+    steps: int
+    loss: float
+    """Mean over seeds, tasks and the last few steps."""
+    score: float
+    """Mean over seeds and tasks at the last validation."""
+    steps_per_second: float
+    seconds_left: float
 
 
 @runtime_checkable
@@ -78,9 +96,82 @@ class Trained(NamedTuple):
     metrics: Metrics
 
 
+class Clock:
+    """How far a run is and how many steps its next stretch may have, measured from the end of the
+    first stretch, which compiles."""
+
+    def __init__(self, steps: int, seconds: float):
+        self._steps, self._seconds = steps, min(_STRETCH_SECONDS, seconds)
+        self._from: tuple[int, float] | None = None
+        self.stretch = 1
+
+    def took(self, steps: int, seconds: float, step: int, metrics: Metrics) -> Report:
+        """After a stretch of so many steps and seconds, at this step of the run."""
+        now = time.monotonic()
+        rate = float("nan")
+        if self._from is None:
+            self._from = (step, now)
+        else:
+            rate = (step - self._from[0]) / max(now - self._from[1], 1e-9)
+            wanted = int(self._seconds * steps / max(seconds, 1e-9))
+            self.stretch = max(1, min(_STRETCH, self._steps, wanted, 8 * self.stretch))
+        return Report(
+            step,
+            self._steps,
+            float(metrics.loss[-RECENT:].mean()),
+            float(metrics.validation[-1].mean()) if len(metrics.validation) else float("nan"),
+            rate,
+            (self._steps - step) / rate if rate > 0 else float("nan"),
+        )
+
+
+@contextlib.contextmanager
+def asked_to_stop() -> Iterator[threading.Event]:
+    """An event that is set by Ctrl-C and by SIGTERM; a second one ends the process as ever."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def hear(number: int, _frame: Any) -> None:
+        asked.set()
+        signal.signal(number, before[signal.Signals(number)])
+
+    for number in before:
+        signal.signal(number, hear)
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def by_name(tree: Any) -> dict[str, np.ndarray]:
+    leaves = jax.tree_util.tree_leaves_with_path(tree)
+    return {leaf_name(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def filled(shapes: Any, named: Mapping[str, np.ndarray], where: object) -> Any:
+    """The tree of these shapes with the named arrays; lists every fault at once if they do not
+    fit."""
+    paths, structure = jax.tree_util.tree_flatten_with_path(shapes)
+    needed = {leaf_name(path): leaf for path, leaf in paths}
+    faults = [f"missing: {name}" for name in needed if name not in named]
+    faults += [
+        f"{name}: got shape {list(array.shape)}, needed {list(needed[name].shape)}"
+        if name in needed
+        else unknown_name("array", name, needed)
+        for name, array in named.items()
+        if name not in needed or array.shape != needed[name].shape
+    ]
+    if faults:
+        raise RunError(f"{where}: its arrays do not fit the model:\n" + "\n".join(faults))
+    return jax.tree.unflatten(structure, [jnp.asarray(named[name]) for name in needed])
+
+
 def save(run: Run, trained: Trained) -> None:
-    named = {f"learners.{name}": array for name, array in by_name(trained.learner).items()}
-    named |= {f"metrics.{name}": array for name, array in trained.metrics._asdict().items()}
+    named = by_name({"learners": trained.learner, "metrics": trained.metrics})
     checkpoints.write(run.path, trained.step, named)
 
 
@@ -104,22 +195,25 @@ def go_on(run: Run, objective: Objective, shapes: Learner, pacing: Pacing) -> tu
 
 def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> Trained:
     step, learner, metrics = trained
-    clock = Clock(objective.steps)
-    pace = Pace(min(_STRETCH, objective.steps), pacing.checkpoint_seconds)
+    clock = Clock(objective.steps, pacing.checkpoint_seconds)
     evaluations = pacing.evaluations
     placed = objective.place(learner)
     saved = time.monotonic()
     with asked_to_stop() as asked:
         while step < objective.steps:
             pauses = (objective.steps, objective.until(step), *evaluations.steps)
-            stop = min(step + pace.steps, *(pause for pause in pauses if pause > step))
+            stop = min(step + clock.stretch, *(pause for pause in pauses if pause > step))
             begun = time.monotonic()
-            with _memory_explained(objective):
+            try:
                 placed, measured = objective.take(placed, step, stop)
-            pace.took(stop - step, time.monotonic() - begun)
+            except jax.errors.JaxRuntimeError as error:
+                if "RESOURCE_EXHAUSTED" not in str(error):
+                    raise
+                advice = objective.memory_advice
+                raise RunError(f"the device's memory does not suffice; {advice}") from None
+            taken, seconds, step = stop - step, time.monotonic() - begun, stop
             metrics = Metrics(*map(np.concatenate, zip(metrics, measured, strict=True)))
-            step = stop
-            pacing.report(clock.report(step, metrics))
+            pacing.report(clock.took(taken, seconds, step, metrics))
             evaluating = step in evaluations.steps
             late = time.monotonic() - saved >= pacing.checkpoint_seconds
             if asked.is_set() or evaluating or late:
@@ -133,16 +227,6 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
                     f"`{objective.resume_command}`"
                 )
     return Trained(step, objective.gather(placed), metrics)
-
-
-@contextlib.contextmanager
-def _memory_explained(objective: Objective) -> Iterator[None]:
-    try:
-        yield
-    except jax.errors.JaxRuntimeError as error:
-        if "RESOURCE_EXHAUSTED" not in str(error):
-            raise
-        raise RunError(f"the device's memory does not suffice; {objective.memory_advice}") from None
 
 
 def _moved(run: Run) -> tuple[str, ...]:

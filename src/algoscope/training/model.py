@@ -6,20 +6,20 @@ an optimiser's step, a checkpoint and the choice of the best weights are a few o
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, PRNGKeyArray, Shaped
 
+from algoscope.errors import unknown_name
 from algoscope.networks import Network, NetworkConfig, arrays, build
 from algoscope.networks.processors import Processor
 from algoscope.tasks import Feature
-from algoscope.training.named_arrays import begins_with
 
 PROCESSOR = "processor"
 Vectors = dict[str, Shaped[Array, "..."]]
@@ -34,6 +34,10 @@ class Model(eqx.Module):
 
     def network(self, task: str) -> Network:
         return dataclasses.replace(self.parts[task], processor=self.processor)
+
+    def names(self) -> set[str]:
+        """The names of all weights."""
+        return {name for task in self.parts for name in arrays(self.network(task))}
 
 
 def model_of(networks: Mapping[str, Network]) -> Model:
@@ -68,8 +72,8 @@ class Layout:
     @functools.cached_property
     def shapes(self) -> Model:
         """The model with shapes in place of arrays: once, since each program to compile asks."""
-        key = jax.eval_shape(lambda: jax.random.key(0))
-        return jax.eval_shape(lambda key: start_model(dict(self.features), self.config, key), key)
+        start = functools.partial(start_model, dict(self.features), self.config)
+        return jax.eval_shape(lambda: start(jax.random.key(0)))
 
     def pack(self, model: Model) -> Vectors:
         vectors = {PROCESSOR: ravel_pytree(model.processor)[0]}
@@ -81,27 +85,17 @@ class Layout:
         parts = {t: _unravel(p, vectors[t]) for t, p in shapes.parts.items() if t in vectors}
         return Model(_unravel(shapes.processor, vectors[PROCESSOR]), parts)
 
-    def where(self, chosen: Sequence[str]) -> dict[str, np.ndarray]:
+    def where(self, chosen: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Masks, in the form of the vectors, of the weights whose names begin so."""
         shapes = self.shapes
         masks = {}
         for task in shapes.parts:
-            named = arrays(shapes.network(task))
-            is_chosen = {name: begins_with(name, tuple(chosen)) for name in named}
-            sides = {
-                PROCESSOR: [n for n in named if n.startswith(f"{PROCESSOR}.")],
-                task: [n for n in named if not n.startswith(f"{PROCESSOR}.")],
-            }
-            for vector, names in sides.items():
-                masks[vector] = np.concatenate(
-                    [np.full(named[n].size, is_chosen[n]) for n in names]
-                )
+            parts: dict[str, list[np.ndarray]] = {PROCESSOR: [], task: []}
+            for name, array in arrays(shapes.network(task)).items():
+                vector = PROCESSOR if name.startswith(f"{PROCESSOR}.") else task
+                parts[vector].append(np.full(array.size, begins_with(name, chosen)))
+            masks |= {vector: np.concatenate(pieces) for vector, pieces in parts.items()}
         return masks
-
-    def names(self) -> set[str]:
-        """The names of all weights."""
-        shapes = self.shapes
-        return {name for task in shapes.parts for name in arrays(shapes.network(task))}
 
 
 def _unravel(shapes: Any, vector: Array) -> Any:
@@ -114,10 +108,12 @@ def _unravel(shapes: Any, vector: Array) -> Any:
     return jax.tree.unflatten(structure, pieces)
 
 
-def network_of(layout: Layout, vectors: Vectors, task: str) -> Network:
-    return layout.unpack({PROCESSOR: vectors[PROCESSOR], task: vectors[task]}).network(task)
+def name_faults(what: str, prefixes: tuple[str, ...], names: set[str]) -> list[str]:
+    """The prefixes that no weight's dotted name begins with."""
+    known = {p for name in names for p in itertools.accumulate(name.split("."), "{}.{}".format)}
+    return [unknown_name(what, prefix, known) for prefix in prefixes if prefix not in known]
 
 
-def same_for_all(vectors: Vectors, count: int) -> Vectors:
-    """The vectors `count` times, along a new seed axis."""
-    return jax.tree.map(lambda vector: jnp.repeat(vector[None], count, 0), vectors)
+def begins_with(name: str, prefixes: tuple[str, ...]) -> bool:
+    """Whether a weight's dotted name begins with one of these."""
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)

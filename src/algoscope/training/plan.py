@@ -1,6 +1,5 @@
 """The plan of a training: all that follows from its configuration before the first step.
 
-It says on how many devices an ensemble is spread, and how many of its networks run at once.
 Networks side by side share the costs of starting kernels, but their activations have to fit: about
 `_ARRAYS` arrays of samples × steps × nodes × width are kept for the backward pass. A CPU has no
 such costs, and its caches serve one network at a time better.
@@ -16,9 +15,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from algoscope.errors import ConfigError
 from algoscope.training.config import TrainingConfig, check
-from algoscope.training.model import Layout
-from algoscope.training.named_arrays import name_faults
-from algoscope.training.pool import TaskPlan, make_plans
+from algoscope.training.model import Layout, name_faults
+from algoscope.training.pool import TaskPlan, make_plan
 
 _ARRAYS = 24
 _PART_OF_MEMORY = 0.5
@@ -57,9 +55,10 @@ def plan_training(
     """Refuses a configuration that does not fit; `at_once` is chosen to fit if None, and `plans`
     of tasks are made of first batches."""
     check(config)
-    plans = make_plans(config) if plans is None else plans
+    if plans is None:
+        plans = tuple(make_plan(config, task) for task in config.tasks)
     layout = Layout(tuple((plan.task, plan.features) for plan in plans), config.network)
-    faults = name_faults("weights to freeze", config.freeze, layout.names())
+    faults = name_faults("weights to freeze", config.freeze, layout.shapes.names())
     if faults:
         raise ConfigError("\n".join(faults))
     return TrainingPlan(config, plans, layout, _placement(config, plans, at_once))

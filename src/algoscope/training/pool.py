@@ -1,13 +1,8 @@
 """The pool: problems that lie on the device, from which all networks learn.
 
-A pool serves a *generation* of `pool_steps` steps and is then drawn anew, so a network never sees a
-problem twice, and a run of 10,000 steps sees 320,000 of them. All networks of an ensemble learn
-from the same batches, each in an order of its own.
-
-Traces differ in length, and a batch costs as much as its longest trace. Batches are therefore
-padded to one of a few lengths of time (*buckets*), and at each step all networks take a batch of
-the same bucket, so that they stay in step. Everything here is a function of the configuration and
-the number of the generation.
+A pool serves a *generation* of `pool_steps` steps and is then drawn anew. Batches are padded to one
+of a few lengths of time (*buckets*), and at each step all networks take one of the same bucket.
+Everything here is a function of the configuration and the number of the generation.
 """
 
 import dataclasses
@@ -34,12 +29,8 @@ _LONG_RUN = 2_000
 _SMALL = 127
 VALIDATION_SAMPLES = 64
 """Times the task's `evaluation_multiplier`, as in dm-clrs."""
-
-
-class _Purpose:
-    """What a random stream is for; the numbers of generations count up from GENERATION."""
-
-    PROBE, VALIDATION, FRESH, GENERATION = range(4)
+_PROBE, _VALIDATION, _FRESH, _GENERATION = range(4)
+"""What a random stream is for; the numbers of generations count up from the last."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,11 +73,6 @@ def steps_per_generation(config: TrainingConfig) -> int:
     return math.ceil(min(config.pool_steps, config.steps) / cycle) * cycle
 
 
-def make_plans(config: TrainingConfig) -> tuple[TaskPlan, ...]:
-    """The plans of all tasks, from the first generation and a further probe."""
-    return tuple(_make_plan(config, task) for task in config.tasks)
-
-
 def draw_generation(
     config: TrainingConfig, plans: Sequence[TaskPlan], number: int, seeds: Sequence[int]
 ) -> Generation:
@@ -105,28 +91,27 @@ def draw_generation(
     return Generation(tuple(fitted), tuple(pools), tuple(schedules))
 
 
-def validation_batch(config: TrainingConfig, task: str) -> Batch:
+def validation_batch(config: TrainingConfig, task: str, purpose: int = _VALIDATION) -> Batch:
     """Batch as in training, of the largest size."""
-    return _evaluation_batch(config, task, _Purpose.VALIDATION)
+    recipe = dataclasses.replace(
+        config.recipe,
+        sizes=(max(config.recipe.sizes),),
+        count=VALIDATION_SAMPLES * tasks.get(task).evaluation_multiplier,
+        burn_in=0,
+    )
+    return next(tasks.stream(task, recipe, _random(config, task, purpose)))
 
 
-class Memory(NamedTuple):
-    """Problems of the largest size, of the same shape."""
-
-    seen: Batch
-    """From the first generation, which all networks learnt from."""
-    fresh: Batch
-    """Others, which decided nothing."""
-
-
-def memory_problems(config: TrainingConfig, task: str) -> Memory:
-    """As many problems as in validation, or as the first generation has, of either kind."""
+def memory_problems(config: TrainingConfig, task: str) -> dict[str, Batch]:
+    """Problems of the largest size: `seen` ones of the first generation, which all networks learnt
+    from, and `fresh` ones, which decided nothing; as many as in validation, or as the first
+    generation has."""
     batches = _draw(config, task, 0)[int(np.argmax(_sizes(config, task)))]
-    fresh = _evaluation_batch(config, task, _Purpose.FRESH)
+    fresh = validation_batch(config, task, _FRESH)
     batches = batches[: max(1, len(fresh) // config.recipe.count)]
     time = max(batch.time for batch in [*batches, fresh])
     seen = Batch.join([compact(batch, time) for batch in batches])
-    return Memory(seen, compact(fresh, time).take(slice(len(seen))))
+    return {"seen": seen, "fresh": compact(fresh, time).take(slice(len(seen)))}
 
 
 def compact(batch: Batch, time: int | None = None) -> Batch:
@@ -158,38 +143,40 @@ def _draw(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:
     """A generation's batches, by size."""
     count = len(_sizes(config, task))
     recipe = dataclasses.replace(config.recipe, burn_in=0)
-    stream = tasks.stream(task, recipe, _random(config, task, _Purpose.GENERATION + number))
+    stream = tasks.stream(task, recipe, _random(config, task, _GENERATION + number))
     batches = list(itertools.islice(stream, steps_per_generation(config)))
     return [batches[size::count] for size in range(count)]
 
 
-def _make_plan(config: TrainingConfig, task: str) -> TaskPlan:
+def make_plan(config: TrainingConfig, task: str) -> TaskPlan:
+    """The plan of a task, from the first generation and a further probe."""
     probed = _PROBED_IN_PYTHON if tasks.get(task).plain else _PROBED
     recipe = dataclasses.replace(config.recipe, count=1, burn_in=probed)
-    probes = tasks.stream(task, recipe, _random(config, task, _Purpose.PROBE))
+    probes = tasks.stream(task, recipe, _random(config, task, _PROBE))
     count = config.time_buckets if config.steps >= _LONG_RUN else 1
     buckets = []
     by_size = _draw(config, task, 0)
     for batches, probe in zip(by_size, probes, strict=False):
-        longest = [_longest(batch) for batch in batches]
-        most = max(*longest, probe.time, 2)
-        buckets.append(_choose_buckets(longest, most, count))
+        lengths = [longest(batch) for batch in batches]
+        most = max(*lengths, probe.time, 2)
+        buckets.append(_choose_buckets(lengths, most, count))
     return TaskPlan(task, by_size[0][0].features, tuple(buckets))
 
 
-def _longest(batch: Batch) -> int:
+def longest(batch: Batch) -> int:
+    """Steps of the longest trace; a network takes at least two."""
     return max(2, int(batch.lengths.max()))
 
 
-def _choose_buckets(longest: Sequence[int], most: int, count: int) -> tuple[int, ...]:
+def _choose_buckets(lengths: Sequence[int], most: int, count: int) -> tuple[int, ...]:
     """The lengths that save the most work, one after the other, as long as they save enough."""
 
     def work(times: Sequence[int]) -> int:
-        return sum(min(t for t in times if t >= length) - 1 for length in longest)
+        return sum(min(t for t in times if t >= length) - 1 for length in lengths)
 
     times = [most]
     while len(times) < count:
-        best = min(set(longest) | {most}, key=lambda t: (work([*times, t]), t))
+        best = min(set(lengths) | {most}, key=lambda t: (work([*times, t]), t))
         if work([*times, best]) > (1 - _WORTHWHILE) * work(times):
             break
         times.append(best)
@@ -199,7 +186,7 @@ def _choose_buckets(longest: Sequence[int], most: int, count: int) -> tuple[int,
 def _fit(plan: TaskPlan, by_size: list[list[Batch]]) -> TaskPlan:
     """The plan with room for a trace that is longer than any before."""
     buckets = tuple(
-        (*times[:-1], max(times[-1], *(_longest(batch) for batch in batches)))
+        (*times[:-1], max(times[-1], *(longest(batch) for batch in batches)))
         for times, batches in zip(plan.buckets, by_size, strict=True)
     )
     return dataclasses.replace(plan, buckets=buckets)
@@ -219,7 +206,7 @@ def _schedule(
     members = []
     for size, (batches, times) in enumerate(zip(by_size, plan.buckets, strict=True)):
         first = sum(len(t) for t in plan.buckets[:size])
-        bucket = np.searchsorted(times, [_longest(b) for b in batches])
+        bucket = np.searchsorted(times, [longest(b) for b in batches])
         branch[size::sizes] = first + bucket
         members += [(size, np.flatnonzero(bucket == b)) for b in range(len(times))]
     for row, seed in enumerate(seeds):
@@ -227,13 +214,3 @@ def _schedule(
         for size, batches_in_bucket in members:
             batch[row, size + sizes * batches_in_bucket] = random.permutation(batches_in_bucket)
     return Schedule(branch, batch)
-
-
-def _evaluation_batch(config: TrainingConfig, task: str, purpose: int) -> Batch:
-    recipe = dataclasses.replace(
-        config.recipe,
-        sizes=(max(config.recipe.sizes),),
-        count=VALIDATION_SAMPLES * tasks.get(task).evaluation_multiplier,
-        burn_in=0,
-    )
-    return next(tasks.stream(task, recipe, _random(config, task, purpose)))

@@ -18,7 +18,7 @@ from algoscope.transnar.ask import Answer, ask
 from algoscope.transnar.config import PAPER
 from algoscope.transnar.generation import ContextError, generate
 from algoscope.transnar.reasoner import from_run as reasoner_of
-from algoscope.transnar.reasoner_states import reason
+from algoscope.transnar.reasoner import reason
 from algoscope.transnar.text_dataset import draw_all
 from algoscope.transnar.tower_training import TrainedTower, load, resume, train, view_of
 
@@ -43,8 +43,7 @@ __all__ = [
 def evaluate(trained: TrainedTower, sizes: Sequence[int], problems: int) -> scores.Scores:
     """What a tower's answers are worth, by task and size."""
     datasets = draw_all(scores.held_out_orders(trained.config, sizes, problems))
-    states = None
-    if trained.reasoner is not None:
-        states = reason(trained.reasoner, datasets, view_of(trained.config))
+    reasoner, view = trained.reasoner, view_of(trained.config)
+    states = None if reasoner is None else reason(reasoner, datasets, view)
     answers = scores.tower_answers(trained.tower, datasets, states, seed=trained.config.seed)
     return scores.scores_of(datasets, answers)

@@ -9,7 +9,8 @@ from algoscope.tasks import text
 from algoscope.tasks.text import Example, PromptError, Reading, Scores
 from algoscope.transnar.generation import check_room, generate
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reasoner_states import reason
+from algoscope.transnar.reasoner import reason
+from algoscope.transnar.scores import FIELDS
 from algoscope.transnar.text_dataset import written
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower_training import TrainedTower, view_of
@@ -33,9 +34,7 @@ class Answer(NamedTuple):
         content: dict[str, Any] = {"answer": self.text, "fault": self.fault, "right": self.right}
         if self.reading is not None and self.scores is not None:
             content["arrays"] = {name: a.tolist() for name, a in self.reading.arrays.items()}
-            content["scores"] = {
-                name: getattr(self.scores, name) for name in ("shape", "parse", "clrs", "exact")
-            }
+            content["scores"] = {name: getattr(self.scores, name) for name in FIELDS}
         return content
 
 
@@ -64,12 +63,6 @@ def ask(trained: TrainedTower, prompt: str, seed: int = 0) -> Answer:
     room = len(tokenizer().encode(right)) + _SPARE
     [answered] = generate(trained.tower, [tokens], room, graph, key=key)
     answer = tokenizer().decode(answered)
-    name = problem.task.name
-    example = Example(name, problem.nodes, problem.traces, prompt, right)
-    return Answer(
-        answer,
-        None,
-        right,
-        text.read(name, answer, problem.nodes, problem.traces),
-        text.score(example, answer),
-    )
+    example = Example(problem.task.name, problem.nodes, problem.traces, prompt, right)
+    reading = text.read(example.task, answer, example.nodes, example.traces)
+    return Answer(answer, None, right, reading, text.score(example, answer))

@@ -11,7 +11,7 @@ from algoscope.configuration import (
     number_faults,
 )
 from algoscope.errors import ConfigError, unknown_name
-from algoscope.training.config import from_json
+from algoscope.training.config import from_json, size_faults
 
 POSITIONS = 8192
 """From how many positions randomised ones are drawn."""
@@ -44,23 +44,18 @@ def check(config: TransnarConfig) -> None:
     faults += integer_faults(config, ("samples", "decimals", "steps", "batch", "warmup"))
     faults += integer_faults(config, ("seed", "data_seed"), least=0)
     faults += number_faults(config, ("learning_rate", "clip"), positive=True)
-    if not config.tasks:
-        faults.append("tasks: got none, needed at least one")
-    if not config.sizes:
-        faults.append("sizes: got none, needed at least one")
+    missing = [name for name in ("tasks", "sizes") if not getattr(config, name)]
+    faults += [f"{name}: got none, needed at least one" for name in missing]
     known = tasks.names()
     for task in config.tasks:
         if task not in known:
             faults.append(unknown_name("task", task, known))
             continue
-        smallest = tasks.get(task).smallest
-        faults += [
-            f"sizes: got {size!r}, needed integers of at least {smallest} for {task}"
-            for size in config.sizes
-            if not isinstance(size, int) or size < smallest
-        ]
+        faults += size_faults("sizes", config.sizes, task)
     if config.trains_reasoner and not config.reads_inputs:
         faults.append("reads_inputs: got false with trains_reasoner, needed a frozen reasoner")
+    if config.trains_reasoner and config.tower.reads == "stepwise":
+        faults.append('tower.reads: got "stepwise" with trains_reasoner, needed "final"')
     about_reasoner = config.trains_reasoner or not (config.reasoner_trained and config.reads_inputs)
     if config.tower.reads == "nothing" and about_reasoner:
         faults.append(

@@ -76,12 +76,8 @@ class Reader(eqx.Module):
             return inputs**-0.5 * jax.random.normal(next(keys), (depth, inputs, outputs))
 
         def stream(state: int) -> Stream:
-            return Stream(
-                weights(width, width),
-                weights(state, width),
-                weights(state, width),
-                weights(width, width // 2),
-            )
+            shapes = [(width, width), (state, width), (state, width), (width, width // 2)]
+            return Stream(*(weights(*shape) for shape in shapes))
 
         return Reader(
             jnp.ones((depth, width)),
@@ -92,15 +88,17 @@ class Reader(eqx.Module):
         )
 
 
-class Memory(NamedTuple):
-    """What one layer's queries meet: keys and values [batch, entry, head, part]."""
+class Entries(NamedTuple):
+    keys: Float[Array, "batch entry head part"]
+    values: Float[Array, "batch entry head part"]
+    mask: Bool[Array, "batch entry"]
 
-    node_keys: Array
-    node_values: Array
-    edge_keys: Array
-    edge_values: Array
-    node_mask: Bool[Array, "batch n"]
-    edge_mask: Bool[Array, "batch nn"]
+
+class Memory(NamedTuple):
+    """What one layer's queries meet."""
+
+    nodes: Entries
+    edges: Entries
 
 
 def memory_of(
@@ -113,27 +111,21 @@ def memory_of(
     """One layer's keys and values, from that layer's weights."""
     batch, n, _ = nodes.shape
     numbers = _waves(n)
-    pairs = jnp.concatenate(
-        [
-            jnp.broadcast_to(numbers[:, None], (n, n, _NUMBER_WIDTH)),
-            jnp.broadcast_to(numbers[None], (n, n, _NUMBER_WIDTH)),
-        ],
-        -1,
-    )
+    shape = (n, n, _NUMBER_WIDTH)
+    both = [jnp.broadcast_to(numbers[:, None], shape), jnp.broadcast_to(numbers[None], shape)]
 
-    def entries(states: Array, numbers: Array, weights: Array) -> Array:
-        scaled = _scaled(states).astype(weights.dtype)
-        numbers = jnp.broadcast_to(numbers, (*states.shape[:-1], numbers.shape[-1]))
-        joined = jnp.concatenate([scaled, numbers.astype(weights.dtype)], -1)
-        return (joined @ weights).reshape(batch, -1, heads, weights.shape[-1] // heads)
+    def entries(stream: Stream, states: Array, numbers: Array, mask: Array) -> Entries:
+        def project(weights: Array) -> Array:
+            scaled = _scaled(states).astype(weights.dtype)
+            written = jnp.broadcast_to(numbers, (*states.shape[:-1], numbers.shape[-1]))
+            joined = jnp.concatenate([scaled, written.astype(weights.dtype)], -1)
+            return (joined @ weights).reshape(batch, -1, heads, weights.shape[-1] // heads)
+
+        return Entries(project(stream.key), project(stream.value), mask.reshape(batch, -1))
 
     return Memory(
-        entries(nodes, numbers, reader.nodes.key),
-        entries(nodes, numbers, reader.nodes.value),
-        entries(edges, pairs, reader.edges.key),
-        entries(edges, pairs, reader.edges.value),
-        mask,
-        (mask[:, :, None] & mask[:, None]).reshape(batch, n * n),
+        entries(reader.nodes, nodes, numbers, mask),
+        entries(reader.edges, edges, jnp.concatenate(both, -1), mask[:, :, None] & mask[:, None]),
     )
 
 
@@ -142,12 +134,8 @@ def read(
 ) -> tuple[Array, Array, Array]:
     """What one layer's tokens get from the graph, and their attention [batch, head, token, entry]
     to nodes and to edges."""
-    from_nodes, node_attention = _attend(
-        reader.nodes, x, memory.node_keys, memory.node_values, memory.node_mask
-    )
-    from_edges, edge_attention = _attend(
-        reader.edges, x, memory.edge_keys, memory.edge_values, memory.edge_mask
-    )
+    from_nodes, node_attention = _attend(reader.nodes, x, memory.nodes)
+    from_edges, edge_attention = _attend(reader.edges, x, memory.edges)
     answer = jnp.concatenate([from_nodes, from_edges], -1) @ reader.mix
     return openness(reader.gate) * answer, node_attention, edge_attention
 
@@ -156,11 +144,11 @@ def openness(gate: Float[Array, "..."]) -> Float[Array, "..."]:
     return jnp.tanh(_GATE_RATE * gate)
 
 
-def _attend(stream: Stream, x, keys, values, mask) -> tuple[Array, Array]:
+def _attend(stream: Stream, x: Array, entries: Entries) -> tuple[Array, Array]:
     batch, count, width = x.shape
-    _, _, heads, part = keys.shape
+    _, _, heads, part = entries.keys.shape
     query = (x @ stream.query).reshape(batch, count, heads, part) * part**-0.5
-    mixed, attention = _mix(query, keys, values, mask)
+    mixed, attention = _mix(query, *entries)
     return jax.nn.gelu(mixed.reshape(batch, count, width) @ stream.transform), attention
 
 

@@ -7,7 +7,6 @@ nothing.
 
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +14,7 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from algoscope.transnar.cross_attention import Graph, memory_of
-from algoscope.transnar.padding import padded_text
+from algoscope.transnar.padding import TEXTS, padded
 from algoscope.transnar.tokenizer import PAD, tokenizer
 from algoscope.transnar.tower import (
     COMPILER_OPTIONS,
@@ -35,10 +34,8 @@ class ContextError(ValueError):
     """A prompt that does not fit the tower's context."""
 
 
-class Cache(NamedTuple):
-    keys: Array
-    """[layer, batch, token, head, part]"""
-    values: Array
+Cache = tuple[Array, Array]
+"""Keys and values [layer, batch, token, head, part]."""
 
 
 def check_room(tower: Tower, tokens: int, room: int) -> None:
@@ -64,7 +61,7 @@ def generate(
     calls with as many prompts, the same length and another room share a program."""
     longest = max(len(prompt) for prompt in prompts)
     check_room(tower, longest, room)
-    length = padded_text(longest + room) if length is None else length
+    length = padded(longest + room, TEXTS) if length is None else length
     tokens = np.full((len(prompts), length), PAD, np.int32)
     for row, prompt in zip(tokens, prompts, strict=True):
         row[: len(prompt)] = prompt
@@ -92,12 +89,7 @@ def _generate(
     count, length = tokens.shape
     positions = positions_of(tower.config, key, count, length)
     states, cache = forward(
-        tower,
-        tokens,
-        positions,
-        graph,
-        lambda seen: Cache(seen.keys, seen.values),
-        fused=False,
+        tower, tokens, positions, graph, lambda seen: (seen.keys, seen.values), fused=False
     )
     small = cast(tower)
     last = unembed(small, jnp.take_along_axis(states, (lengths - 1)[:, None, None], 1)[:, 0])
@@ -139,8 +131,7 @@ def _extend(tower: Tower, cache: Cache, token, position, index, memories):
     """The logits after one more token of each text, which stands at `index` of the cache."""
     rows = jnp.arange(len(token))
     rotary = rotary_of(tower.config, position)
-    length = cache.keys.shape[2]
-    visible = jnp.arange(length)[None] <= index[:, None]
+    visible = jnp.arange(cache[0].shape[2])[None] <= index[:, None]
 
     def one(x, now):
         layers, reader, memory, keys, values = now
@@ -156,9 +147,8 @@ def _extend(tower: Tower, cache: Cache, token, position, index, memories):
             return jnp.einsum("bhqk,bkhp->bqhp", attention, all_values)
 
         x, _ = layer(x, layers, reader, memory, rotary, attend)
-        return x, Cache(*kept)
+        return x, tuple(kept)
 
     x = tower.embedding[token][:, None]
-    xs = (tower.layers, tower.reader, memories, cache.keys, cache.values)
-    x, cache = jax.lax.scan(one, x, xs)
+    x, cache = jax.lax.scan(one, x, (tower.layers, tower.reader, memories, *cache))
     return unembed(tower, x)[:, 0], cache

@@ -23,11 +23,10 @@ from algoscope.runs.folder import Metrics
 from algoscope.tasks import Batch
 from algoscope.training.compile_cache import program_for, side_by_side
 from algoscope.training.loop import no_metrics
-from algoscope.training.model import Model
-from algoscope.training.named_arrays import begins_with
+from algoscope.training.model import Model, begins_with
 from algoscope.training.optimiser import Adam, Learner
 from algoscope.transnar.cross_attention import Graph
-from algoscope.transnar.pool import Bucket, Minibatch, Pool, Shape, order_of
+from algoscope.transnar.pool import Bucket, Pool, Shape, order_of
 from algoscope.transnar.reasoner import states_in
 from algoscope.transnar.tokenizer import PAD
 from algoscope.transnar.tower import (
@@ -35,7 +34,7 @@ from algoscope.transnar.tower import (
     Tower,
     cast,
     compute_dtype,
-    hidden,
+    forward,
     positions_of,
     unembed,
 )
@@ -100,7 +99,7 @@ class TowerObjective:
         self.memory_advice = "take a smaller batch, fewer samples or a smaller tower"
         self._key = jax.random.key(config.seed)
         self._programs: dict[Shape, Compiled] = {}
-        self._batches: Iterator[Minibatch] = iter(())
+        self._batches: Iterator[tuple[Shape, np.ndarray]] = iter(())
 
     def place(self, learner: Learner) -> Learner:
         learner = jax.tree.map(jnp.asarray, learner)
@@ -134,7 +133,7 @@ def loss(
 ) -> Float[Array, ""]:
     """`answer` is the number of tokens of the longest answer; logits are made for no others."""
     tokens = batch.tokens.astype(jnp.int32)
-    states = hidden(tower, tokens, positions, batch.graph)
+    states, _ = forward(tower, tokens, positions, batch.graph, fused=True)
     steps, rows = jnp.arange(answer)[None], jnp.arange(len(tokens))[:, None]
     place = batch.prompt_lengths[:, None] + steps
     counts = place < batch.lengths[:, None]
@@ -152,8 +151,8 @@ def loss(
 
 def _live_graph(reasoner: Model, shape: Shape, problems: Batch) -> Graph:
     nodes, edges, _ = states_in(reasoner.network(shape.task), problems, shape.time)
-    mask = jnp.ones(nodes.shape[:2], bool)
-    return Graph(nodes[None].astype(compute_dtype()), edges[None].astype(compute_dtype()), mask)
+    mask = jnp.ones(nodes.shape[1:3], bool)
+    return Graph(jnp.asarray(nodes, compute_dtype()), jnp.asarray(edges, compute_dtype()), mask)
 
 
 def _chosen(gradient: Model, names: tuple[str, ...]) -> Model:

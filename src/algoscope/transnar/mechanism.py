@@ -19,7 +19,7 @@ from algoscope.recording import Recording
 from algoscope.tasks import Kind, Location, Stage
 from algoscope.transnar.cross_attention import Reader, openness
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reasoner_states import ReasonerStates
+from algoscope.transnar.reasoner import ReasonerStates
 from algoscope.transnar.scores import Scores, scores_of, tower_answers
 from algoscope.transnar.text_dataset import TextDataset
 from algoscope.transnar.tokenizer import tokenizer
@@ -101,21 +101,17 @@ def _answering(dataset: TextDataset, sample: int) -> np.ndarray:
 
 def reads(observed: Observed, answers: np.ndarray) -> Reads:
     """How much of the attention goes where; `answers` are the right pointers [problem, i]."""
-    attention, edges = np.asarray(observed.recording.attention), observed.edges
+    attention = np.moveaxis(np.asarray(observed.recording.attention), 3, 1)
+    edges = np.moveaxis(observed.edges, 3, 1)
     n = attention.shape[-1]
-    nodes = np.arange(n)
+    nodes, problems = np.arange(n), np.arange(len(answers))[:, None]
     moved = answers != nodes
-    problems = np.arange(len(answers))[:, None]
-    itself = np.moveaxis(attention[..., nodes, nodes], -1, 1)
-    towards = np.moveaxis(attention, 3, 1)[problems, nodes, ..., answers]
-    pair_attention = np.moveaxis(edges, 3, 1)[problems, nodes]
-    touching = pair_attention[:, nodes, ..., nodes, :].sum(-1).swapaxes(0, 1)
-    touching = touching + pair_attention[:, nodes, ..., :, nodes].sum(-1).swapaxes(0, 1)
-    touching = touching - pair_attention[:, nodes, ..., nodes, nodes].swapaxes(0, 1)
-    pair = (
-        pair_attention[problems, nodes, ..., answers, nodes]
-        + pair_attention[problems, nodes, ..., nodes, answers]
-    )
+    itself = attention[problems, nodes, ..., nodes]
+    towards = attention[problems, nodes, ..., answers]
+    touching = edges[problems, nodes, ..., nodes, :].sum(-1)
+    touching = touching + edges[problems, nodes, ..., :, nodes].sum(-1)
+    touching = touching - edges[problems, nodes, ..., nodes, nodes]
+    pair = edges[problems, nodes, ..., answers, nodes] + edges[problems, nodes, ..., nodes, answers]
 
     def layer_means(shares: np.ndarray, where: np.ndarray) -> np.ndarray:
         """[problem, i, layer, head] -> [layer, head]; no layers if there is nothing to average."""
@@ -161,20 +157,16 @@ def without(tower: Tower, stream: str) -> Tower:
     return eqx.tree_at(lambda t: t.reader.mix, tower, mix.at[:, rows].set(0))
 
 
-def another_problem(states: Sequence[ReasonerStates]) -> list[ReasonerStates]:
-    """The reasoner's states on another problem of the same dataset."""
-    return [s._replace(nodes=np.roll(s.nodes, 1, 1), edges=np.roll(s.edges, 1, 1)) for s in states]
-
-
 def ablations(
     tower: Tower, datasets: Sequence[TextDataset], states: Sequence[ReasonerStates], seed: int = 0
 ) -> dict[str, Scores]:
     """The scores with parts of the reading taken away."""
+    moved = [s._replace(nodes=np.roll(s.nodes, 1, 1), edges=np.roll(s.edges, 1, 1)) for s in states]
     variants = {
         "gates shut": (without_gates(tower), states),
         "without nodes": (without(tower, "nodes"), states),
         "without edges": (without(tower, "edges"), states),
-        "another problem's states": (tower, another_problem(states)),
+        "another problem's states": (tower, moved),
     }
     return {
         name: scores_of(datasets, tower_answers(changed, datasets, read, seed=seed))

@@ -17,16 +17,17 @@ from jaxtyping import Array, Int
 from algoscope.configuration import TransnarConfig
 from algoscope.tasks import Batch
 from algoscope.training.model import Model
+from algoscope.training.pool import longest
 from algoscope.transnar.cross_attention import Graph
-from algoscope.transnar.padding import longest, padded_answer, padded_nodes, padded_text
-from algoscope.transnar.reasoner import widths_of
-from algoscope.transnar.reasoner_states import (
+from algoscope.transnar.padding import ANSWERS, NODES, TEXTS, padded
+from algoscope.transnar.reasoner import (
     WHOLE,
     ReasonerStates,
     View,
     compile_for,
     parts_of,
     problems_on_device,
+    widths_of,
 )
 from algoscope.transnar.text_dataset import TRAINING, Order, TextDataset
 from algoscope.transnar.tokenizer import PAD
@@ -76,15 +77,6 @@ def training_orders(config: TransnarConfig) -> list[Order]:
     ]
 
 
-def check_context(datasets: Sequence[TextDataset], context: int) -> None:
-    for dataset in datasets:
-        if (most := int(dataset.lengths.max())) > context:
-            raise ValueError(
-                f"{dataset.task} of size {dataset.size}: got texts of up to {most} tokens, needed "
-                f"at most {context}, the tower's context; take smaller sizes or a longer context"
-            )
-
-
 def make_buckets(
     datasets: Sequence[TextDataset], reasoner: Model | None = None, view: View = WHOLE
 ) -> dict[Shape, Bucket]:
@@ -102,7 +94,7 @@ def make_live_buckets(datasets: Sequence[TextDataset], reasoner: Model) -> dict[
     """A bucket for each dataset, with problems instead of states."""
     buckets = {}
     for dataset in datasets:
-        task, time = dataset.task, longest(dataset.problems.lengths)
+        task, time = dataset.task, longest(dataset.problems)
         shape = _shape(dataset)._replace(nodes=dataset.nodes, task=task, time=time)
         problems = problems_on_device(reasoner.network(task), dataset)
         buckets[shape] = _bucket(shape, [dataset])._replace(problems=problems)
@@ -110,9 +102,9 @@ def make_live_buckets(datasets: Sequence[TextDataset], reasoner: Model) -> dict[
 
 
 def _shape(dataset: TextDataset) -> Shape:
-    tokens = padded_text(int(dataset.lengths.max()))
-    answer = padded_answer(int(dataset.answer_lengths.max()))
-    return Shape(tokens, padded_nodes(dataset.nodes), min(tokens, answer))
+    tokens = padded(int(dataset.lengths.max()), TEXTS)
+    answer = padded(int(dataset.answer_lengths.max()), ANSWERS)
+    return Shape(tokens, padded(dataset.nodes, NODES), min(tokens, answer))
 
 
 def _bucket(
@@ -122,12 +114,10 @@ def _bucket(
         np.pad(d.tokens, [(0, 0), (0, shape.tokens - d.tokens.shape[1])], constant_values=PAD)
         for d in datasets
     ]
-    return Bucket(
-        jnp.asarray(np.concatenate(tokens)),
-        jnp.asarray(np.concatenate([dataset.prompt_lengths for dataset in datasets])),
-        jnp.asarray(np.concatenate([dataset.lengths for dataset in datasets])),
-        None if reasoner is None else _graph(shape, datasets, reasoner, view),
-    )
+    prompt_lengths, lengths = [d.prompt_lengths for d in datasets], [d.lengths for d in datasets]
+    texts = (jnp.asarray(np.concatenate(part)) for part in (tokens, prompt_lengths, lengths))
+    graph = None if reasoner is None else _graph(shape, datasets, reasoner, view)
+    return Bucket(*texts, graph=graph)
 
 
 def _graph(shape: Shape, datasets: Sequence[TextDataset], reasoner: Model, view: View) -> Graph:
@@ -163,22 +153,16 @@ def graph_of(parts: Sequence[tuple[ReasonerStates, np.ndarray]], nodes: int) -> 
         node_states.append(np.pad(states.nodes[:, chosen], [(0, 0), (0, 0), more, (0, 0)]))
         edge_states.append(np.pad(states.edges[:, chosen], [(0, 0), (0, 0), more, more, (0, 0)]))
         mask.append(np.broadcast_to(np.arange(nodes) < n, (len(chosen), nodes)))
-    return Graph(
-        jnp.asarray(np.concatenate(node_states, 1)),
-        jnp.asarray(np.concatenate(edge_states, 1)),
-        jnp.asarray(np.concatenate(mask)),
-    )
+    joined = (np.concatenate(node_states, 1), np.concatenate(edge_states, 1), np.concatenate(mask))
+    return Graph(*map(jnp.asarray, joined))
 
 
-class Minibatch(NamedTuple):
-    shape: Shape
-    chosen: np.ndarray
-    """Which problems of the bucket: int32 [batch]."""
-
-
-def order_of(counts: dict[Shape, int], batch: int, seed: int) -> Iterator[Minibatch]:
-    """Batches without end, epoch after epoch; what is left over at the end of a bucket waits for
-    the next epoch's shuffle. A bucket smaller than a batch is one batch."""
+def order_of(
+    counts: dict[Shape, int], batch: int, seed: int
+) -> Iterator[tuple[Shape, Int[np.ndarray, " batch"]]]:
+    """Batches without end, epoch after epoch: a bucket's shape, and which of its problems. What is
+    left over at the end of a bucket waits for the next epoch's shuffle. A bucket smaller than a
+    batch is one batch."""
     if not sum(counts.values()):
         raise ValueError("counts: got no problems, needed some to learn from")
     epoch = 0
@@ -189,7 +173,7 @@ def order_of(counts: dict[Shape, int], batch: int, seed: int) -> Iterator[Miniba
             shuffled = random.permutation(count).astype(np.int32)
             size = min(batch, count)
             batches += [
-                Minibatch(shape, shuffled[start : start + size])
+                (shape, shuffled[start : start + size])
                 for start in range(0, count - size + 1, size)
             ]
         for place in random.permutation(len(batches)):

@@ -4,8 +4,9 @@ Whoever answers, it is text that is scored (`tasks.text.score`): shape, parse, C
 """
 
 import itertools
+import operator
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -15,12 +16,10 @@ from algoscope import serialise
 from algoscope.configuration import TransnarConfig
 from algoscope.tasks import text
 from algoscope.training.model import Model
-from algoscope.transnar.cross_attention import Graph
 from algoscope.transnar.generation import generate
-from algoscope.transnar.padding import padded_nodes, padded_written, written_batch
+from algoscope.transnar.padding import NODES, WRITTEN, padded, written_batch
 from algoscope.transnar.pool import graph_of
-from algoscope.transnar.reasoner import answers
-from algoscope.transnar.reasoner_states import ReasonerStates, reason
+from algoscope.transnar.reasoner import ReasonerStates, answers, reason
 from algoscope.transnar.text_dataset import TEST, Order, TextDataset
 from algoscope.transnar.tokenizer import tokenizer
 from algoscope.transnar.tower import Tower
@@ -28,6 +27,7 @@ from algoscope.transnar.tower import Tower
 _SPARE = 4
 """Tokens that an answer may have beyond the right one: with more its shape is wrong anyway."""
 _TEST_SEED = 99
+FIELDS = ("shape", "parse", "clrs", "exact")
 
 
 class Score(NamedTuple):
@@ -63,15 +63,16 @@ def scores_of(datasets: Sequence[TextDataset], answers: Sequence[Sequence[str]])
     for dataset, texts in zip(datasets, answers, strict=True):
         each = [text.score(e, t) for e, t in zip(dataset.examples(), texts, strict=True)]
         clrs = [score.clrs for score in each]
-        means = {
-            name: statistics.fmean(getattr(score, name) for score in each)
-            for name in ("shape", "parse", "clrs", "exact")
-        }
         error = statistics.stdev(clrs) / len(clrs) ** 0.5 if len(clrs) > 1 else 0.0
-        scores.setdefault(dataset.task, {})[dataset.size] = Score(
-            **means, problems=len(each), clrs_error=error
-        )
+        score = Score(**means(each, FIELDS), problems=len(each), clrs_error=error)
+        scores.setdefault(dataset.task, {})[dataset.size] = score
     return scores
+
+
+def means(scores: Iterable[Any], fields: Sequence[str]) -> dict[str, float]:
+    """Of each of these fields, the mean over scores."""
+    scores = list(scores)
+    return {field: statistics.fmean(getattr(s, field) for s in scores) for field in fields}
 
 
 def tower_answers(
@@ -83,40 +84,33 @@ def tower_answers(
 ) -> list[list[str]]:
     """What a tower writes, greedily; `states` are the reasoner's, for a hybrid."""
     rooms = [int(dataset.answer_lengths.max()) + _SPARE for dataset in datasets]
-    groups: dict[tuple[int, int], list[_Prompt]] = {}
+    groups: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for number, (dataset, room) in enumerate(zip(datasets, rooms, strict=True)):
-        length = padded_written(int(dataset.prompt_lengths.max()) + room)
-        prompts = groups.setdefault((length, padded_nodes(dataset.nodes)), [])
-        prompts += [_Prompt(number, sample) for sample in range(len(dataset))]
+        length = padded(int(dataset.prompt_lengths.max()) + room, WRITTEN)
+        prompts = groups.setdefault((length, padded(dataset.nodes, NODES)), [])
+        prompts += [(number, sample) for sample in range(len(dataset))]
     size, key = written_batch(), jax.random.key(seed)
     answers = [[""] * len(dataset) for dataset in datasets]
     for number, ((length, nodes), prompts) in enumerate(sorted(groups.items())):
         for start in range(0, len(prompts), size):
             # The last batch is filled up, so that all have one shape.
             batch = [prompts[i % len(prompts)] for i in range(start, start + size)]
+            graph = None
+            if states is not None:
+                parts = itertools.groupby(batch, key=operator.itemgetter(0))
+                chosen = [(states[d], np.array([sample for _, sample in p])) for d, p in parts]
+                graph = graph_of(chosen, nodes)
             texts = generate(
                 tower,
-                [datasets[prompt.dataset].prompt(prompt.sample) for prompt in batch],
-                max(rooms[prompt.dataset] for prompt in batch),
-                None if states is None else _graph(states, batch, nodes),
+                [datasets[d].prompt(sample) for d, sample in batch],
+                max(rooms[d] for d, _ in batch),
+                graph,
                 key=jax.random.fold_in(jax.random.fold_in(key, number), start),
                 length=length,
             )
-            for prompt, tokens in zip(batch, texts, strict=True):
-                answers[prompt.dataset][prompt.sample] = tokenizer().decode(tokens)
+            for (d, sample), tokens in zip(batch, texts, strict=True):
+                answers[d][sample] = tokenizer().decode(tokens)
     return answers
-
-
-class _Prompt(NamedTuple):
-    dataset: int
-    sample: int
-
-
-def _graph(states: Sequence[ReasonerStates], batch: Sequence[_Prompt], nodes: int) -> Graph:
-    """The states on the problems of a batch, whose datasets follow one another."""
-    runs = itertools.groupby(batch, key=lambda prompt: prompt.dataset)
-    parts = [(states[d], np.array([prompt.sample for prompt in run])) for d, run in runs]
-    return graph_of(parts, nodes)
 
 
 def reasoner_answers(
@@ -168,10 +162,6 @@ def averaged(scores: Sequence[Scores]) -> Scores:
 
     def mean(task: str, size: int) -> Score:
         each = [s[task][size] for s in scores]
-        means = {
-            name: statistics.fmean(getattr(score, name) for score in each)
-            for name in ("shape", "parse", "clrs", "exact", "clrs_error")
-        }
-        return Score(**means, problems=each[0].problems)
+        return Score(**means(each, (*FIELDS, "clrs_error")), problems=each[0].problems)
 
     return {task: {size: mean(task, size) for size in scores[0][task]} for task in scores[0]}

@@ -64,13 +64,8 @@ class TextDataset:
 
     def take(self, samples: Any) -> "TextDataset":
         """The samples of a slice, of indices or of a mask."""
-        return TextDataset(
-            self.size,
-            self.tokens[samples],
-            self.prompt_lengths[samples],
-            self.lengths[samples],
-            self.problems.take(samples),
-        )
+        chosen = (array[samples] for array in (self.tokens, self.prompt_lengths, self.lengths))
+        return TextDataset(self.size, *chosen, problems=self.problems.take(samples))
 
 
 class Order(NamedTuple):

@@ -119,33 +119,14 @@ class Seen(NamedTuple):
     """The residual stream."""
 
 
-def logits(
-    tower: Tower,
-    tokens: Int[Array, "batch token"],
-    positions: Int[Array, "batch token"],
-    graph: Graph | None = None,
-) -> Float[Array, "batch token vocabulary"]:
-    """Of the token that follows each token."""
-    return unembed(cast(tower), hidden(tower, tokens, positions, graph))
-
-
-def hidden(
-    tower: Tower,
-    tokens: Int[Array, "batch token"],
-    positions: Int[Array, "batch token"],
-    graph: Graph | None = None,
-) -> Float[Array, "batch token width"]:
-    """The residual stream after the last layer."""
-    return forward(tower, tokens, positions, graph, lambda seen: None, fused=True)[0]
-
-
 def observe(
     tower: Tower,
     tokens: Int[Array, "batch token"],
     positions: Int[Array, "batch token"],
     graph: Graph | None = None,
 ) -> tuple[Float[Array, "batch token vocabulary"], Seen]:
-    """The logits and what each layer saw, with a first axis of layers."""
+    """The logits of the token that follows each token, and what each layer saw, with a first axis
+    of layers."""
     x, seen = forward(tower, tokens, positions, graph, lambda seen: seen, fused=False)
     return unembed(cast(tower), x), seen
 
@@ -155,7 +136,7 @@ def forward(
     tokens: Int[Array, "batch token"],
     positions: Int[Array, "batch token"],
     graph: Graph | None,
-    keep: Callable[[Seen], Any],
+    keep: Callable[[Seen], Any] = lambda _: None,
     *,
     fused: bool,
 ) -> tuple[Float[Array, "batch token width"], Any]:

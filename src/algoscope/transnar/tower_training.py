@@ -19,30 +19,15 @@ from algoscope.configuration import TransnarConfig
 from algoscope.errors import ConfigError
 from algoscope.files import read_arrays, write_arrays
 from algoscope.runs import Run, RunError, folder
-from algoscope.training.loop import (
-    CHECKPOINT_SECONDS,
-    Evaluations,
-    Pacing,
-    Trained,
-    go_on,
-    no_metrics,
-    save,
-)
-from algoscope.training.model import Model
-from algoscope.training.named_arrays import by_name, filled, name_faults
+from algoscope.training import loop
+from algoscope.training.loop import CHECKPOINT_SECONDS, RECENT, Evaluations, Report, by_name, filled
+from algoscope.training.model import Model, name_faults
 from algoscope.training.optimiser import Learner, start_learner
-from algoscope.training.progress import RECENT, Report
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.config import check, config_from_json
 from algoscope.transnar.learning import TowerObjective, Weights
-from algoscope.transnar.pool import (
-    Pool,
-    check_context,
-    make_buckets,
-    make_live_buckets,
-    training_orders,
-)
-from algoscope.transnar.reasoner_states import View
+from algoscope.transnar.pool import Pool, make_buckets, make_live_buckets, training_orders
+from algoscope.transnar.reasoner import View
 from algoscope.transnar.text_dataset import TextDataset, draw_all
 from algoscope.transnar.tower import Tower, build
 
@@ -58,7 +43,13 @@ def prepare(
     """All that a tower learns from, on the device; the same for towers with the same data and
     reasoner. `datasets` are those of `training_orders`, drawn here if they are not given."""
     datasets = draw_all(training_orders(config)) if datasets is None else datasets
-    check_context(datasets, config.tower.context)
+    context = config.tower.context
+    for dataset in datasets:
+        if (most := int(dataset.lengths.max())) > context:
+            raise ValueError(
+                f"{dataset.task} of size {dataset.size}: got texts of up to {most} tokens, needed "
+                f"at most {context}, the tower's context; take smaller sizes or a longer context"
+            )
     if reasoner is None or config.tower.reads == "nothing":
         return make_buckets(datasets)
     if config.trains_reasoner:
@@ -80,11 +71,10 @@ def reasoner_for(config: TransnarConfig, reasoner: Model | None) -> Model | None
             f"reasoner: got none, needed one for tower.reads {config.tower.reads!r}; train one "
             f"with `algoscope train {' '.join(config.tasks)} --network processor=triplet_gmpnn`"
         )
-    missing = [task for task in config.tasks if task not in reasoner.parts]
-    if missing:
-        raise ConfigError(
-            f"reasoner: got one for {', '.join(reasoner.parts)}, needed {', '.join(missing)} too"
-        )
+    reasoners.check_tasks(reasoner, config.tasks)
+    faults = name_faults("weights of the reasoner", config.trains_reasoner, reasoner.names())
+    if faults:
+        raise ConfigError("\n".join(faults))
     if config.reasoner_trained:
         return reasoner
     return reasoners.untrained(reasoner, _UNTRAINED_SEED + config.seed)
@@ -105,13 +95,12 @@ def train(
     reasoner; `evaluations` are given the step and the tower."""
     check(config)
     reasoner = reasoner_for(config, reasoner)
-    _check_names(config, reasoner)
     learner = _start_learner(config, reasoner)
     run = folder.create(path, config.as_json(), force=force, kind=KIND)
     with folder.held(run):
         if reasoner is not None:
             reasoners.save(reasoner, run.path / "reasoner")
-        save(run, Trained(0, learner, no_metrics(1, 1)))
+        loop.save(run, loop.Trained(0, learner, loop.no_metrics(1, 1)))
     return resume(
         path,
         pool=pool,
@@ -143,8 +132,8 @@ def resume(
         on_towers = evaluations._replace(
             evaluate=lambda step, learner: evaluations.evaluate(step, learner.weights.tower)
         )
-        pacing = Pacing(report, checkpoint_seconds, on_towers)
-        run, trained = go_on(run, objective, shapes, pacing)
+        pacing = loop.Pacing(report, checkpoint_seconds, on_towers)
+        run, trained = loop.go_on(run, objective, shapes, pacing)
         weights, loss = trained.learner.weights, trained.metrics.loss[:, 0, 0]
         write_arrays(run.path / "weights.safetensors", by_name(weights.tower))
         write_arrays(run.path / "metrics.safetensors", {"loss": loss})
@@ -200,14 +189,3 @@ def _start_learner(config: TransnarConfig, reasoner: Model | None) -> Learner:
 
 def _reasoner_in(run: Run, config: TransnarConfig) -> Model | None:
     return None if config.tower.reads == "nothing" else reasoners.load(run.path / "reasoner")
-
-
-def _check_names(config: TransnarConfig, reasoner: Model | None) -> None:
-    if reasoner is None or not config.trains_reasoner:
-        return
-    if config.tower.reads == "stepwise":
-        raise ConfigError('trains_reasoner: needed tower.reads "final"; it reads all steps at once')
-    names = {name for task in reasoner.parts for name in by_name(reasoner.network(task))}
-    faults = name_faults("weights of the reasoner", config.trains_reasoner, names)
-    if faults:
-        raise ConfigError("\n".join(faults))

@@ -25,7 +25,7 @@ from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch
 from algoscope.training import TrainingConfig
-from algoscope.training.config import config_from_json
+from algoscope.training.config import from_json
 
 _REPORT_EVERY = 10.0
 
@@ -170,7 +170,7 @@ def ensembles_in(out: pathlib.Path) -> dict[str, Solutions]:
     for folder in sorted({path.parent for path in out.glob("*/seeds-*.json")}):
         files = sorted(folder.glob("seeds-*.json"))
         measured = [json.loads(path.read_text()) for path in files]
-        configs = [config_from_json(chunk["plan"]["training"]) for chunk in measured]
+        configs = [from_json(TrainingConfig, chunk["plan"]["training"]) for chunk in measured]
         config = dataclasses.replace(configs[0], seeds=sum(config.seeds for config in configs))
         first = measured[0]["plan"]
         plan = Plan(
