@@ -7,11 +7,11 @@ import pathlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 
 from algoscope import runs, training
-from algoscope.experiments.experiment import Report
+from algoscope.experiments.experiment import Report, now_and_then
 from algoscope.runs.environment import keep_compiled_programs
 from algoscope.training import Stopped, TrainingConfig
 from algoscope.training.model import Model
@@ -19,7 +19,6 @@ from algoscope.transnar.reasoner import from_run
 
 _PATIENCE = 15.0
 """Seconds that a process is given to save its last steps; it may be compiling, and hear nothing."""
-_QUIET_SECONDS = 10
 
 
 class PendingReasoner:
@@ -85,19 +84,6 @@ def pending_reasoner(
         yield reasoner
     finally:
         reasoner.close()
-
-
-def now_and_then(name: str, report: Report) -> Callable[[training.Report], None]:
-    """Reports a training's progress every ten seconds, and its end."""
-    last = 0.0
-
-    def report_progress(progress: training.Report) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _QUIET_SECONDS or progress.step == progress.steps:
-            last = time.monotonic()
-            report(f"{name}: step {progress.step} of {progress.steps}, loss {progress.loss:.4f}")
-
-    return report_progress
 
 
 def _train(config: TrainingConfig, path: pathlib.Path, report: Report) -> None:

@@ -25,8 +25,8 @@ import jax
 
 from algoscope import runs
 from algoscope.configuration import TransnarConfig
-from algoscope.experiments.background import PendingReasoner, now_and_then, pending_reasoner
-from algoscope.experiments.experiment import Report
+from algoscope.experiments.background import PendingReasoner, pending_reasoner
+from algoscope.experiments.experiment import Report, now_and_then
 from algoscope.experiments.transnar_tables import loss_curve, summary
 from algoscope.files import write_bytes
 from algoscope.runs.environment import environment

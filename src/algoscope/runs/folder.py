@@ -69,8 +69,8 @@ class Run:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The configuration by dotted names, such as network.width."""
-        return _flat(self.config)
+        """The configuration by dotted names."""
+        return flat(self.config)
 
     @property
     def finished(self) -> bool:
@@ -291,12 +291,13 @@ def _describe(run: Run, **changes: Any) -> Run:
     return dataclasses.replace(run, description=description)
 
 
-def _flat(tree: Mapping[str, Any], start: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def flat(tree: Mapping[str, Any], start: str = "") -> dict[str, Any]:
+    """The leaves of a tree by dotted names, such as network.width."""
+    leaves: dict[str, Any] = {}
     for name, value in tree.items():
         inside = isinstance(value, dict)
-        flat |= _flat(value, f"{start}{name}.") if inside else {start + name: value}
-    return flat
+        leaves |= flat(value, f"{start}{name}.") if inside else {start + name: value}
+    return leaves
 
 
 def _weights_name(seed: int) -> str:

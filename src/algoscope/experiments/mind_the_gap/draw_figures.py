@@ -1,11 +1,12 @@
 """The figures, from the numbers and the attention that were kept."""
 
+import pathlib
 from collections.abc import Mapping
 
 import numpy as np
 import scipy.stats
 
-from algoscope.experiments.mind_the_gap.claims import Between
+from algoscope.experiments.mind_the_gap.claims import between
 from algoscope.experiments.mind_the_gap.solutions import Solutions
 from algoscope.measures.references import reference_class
 from algoscope.report.figures import attention, distances
@@ -16,6 +17,7 @@ from algoscope.report.figures.style import (
     TRAINED,
     Drawn,
     grid,
+    save,
     sheet,
     styled,
 )
@@ -146,29 +148,53 @@ def _ranked(solutions: Solutions) -> list[int]:
 
 
 def _maps(solutions: Solutions, name: str, chosen: list[int], all_references: bool) -> Drawn:
-    recordings_of_seeds = solutions.recordings()
     longest = int(np.argmax(solutions.batch.lengths))
     sample = slice(longest, longest + 1)
-    batch = solutions.batch.take(sample)
-    nearest = solutions.seeds[chosen[0]]["sizes"][str(solutions.plan.sizes[0])]["nearest"]
-    classes = reference_class(batch)
-    classes = [r for r in classes if r.name == nearest] + [
-        r for r in classes if r.name != nearest and all_references
-    ]
-    recordings = {f"compiled {r.name}": r.recording for r in classes}
+    batch, size = solutions.batch.take(sample), solutions.plan.sizes[0]
+    nearest = solutions.seeds[chosen[0]]["sizes"][str(size)]["nearest"]
+    exact = {r.name: r.recording for r in reference_class(batch)}
+    shown_programs = dict.fromkeys([nearest, *exact]) if all_references else [nearest]
+    recordings = {f"compiled {program}": exact[program] for program in shown_programs}
     scores, notes = {}, {}
+    trained = solutions.recordings()
     for index in chosen:
         seed = solutions.seeds[index]
         label = f"seed {seed['seed']}"
-        recordings[label] = recordings_of_seeds[index].take(sample)
+        recordings[label] = trained[index].take(sample)
         scores[label], notes[label] = seed["test"], f"test {seed['test']:.2f}"
-    title = f"{solutions.plan.task} with {solutions.plan.sizes[0]} nodes"
-    shown = Shown([title], batch, recordings)
-    drawn = attention.draw(shown, scores, notes, most_steps=_ALL_STEPS)
-    return drawn._replace(name=name)
+    shown = Shown([f"{solutions.plan.task} with {size} nodes"], batch, recordings)
+    return attention.draw(shown, scores, notes, most_steps=_ALL_STEPS)._replace(name=name)
 
 
-def between_solutions(between: Between, name: str) -> Drawn:
+def between_solutions(solutions: Solutions, name: str) -> Drawn:
     """Figure 5: all solutions against each other, and the tree that joins the nearest first."""
-    compared = Distances(between.names, between.references, between.total_variation)
-    return distances.draw(compared)._replace(name=name)
+    compared = between(solutions)
+    shown = Distances(compared.names, compared.references, compared.total_variation)
+    return distances.draw(shown)._replace(name=name)
+
+
+_FIGURES = {
+    "bfs": {
+        "1": accuracy_against_faithfulness,
+        "2": attention_over_time,
+        "3": best_match,
+        "4": traces_over_time,
+        "5": between_solutions,
+        "15": attention_in_full,
+    },
+    "bellman_ford": {
+        "10": accuracy_against_faithfulness,
+        "11": traces_over_time,
+        "14": attention_in_full,
+    },
+}
+"""By task and number in the paper."""
+
+
+def draw_all(solutions: Solutions, folder: pathlib.Path) -> list[str]:
+    """Draws the figures of a task into a folder; returns their numbers."""
+    folder.mkdir(parents=True, exist_ok=True)
+    task = solutions.plan.task
+    for number, draw in _FIGURES[task].items():
+        save(draw(solutions, f"figure-{number}-{task}"), folder)
+    return list(_FIGURES[task])

@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 
 from algoscope import runs, training
-from algoscope.experiments.experiment import Report
+from algoscope.experiments.experiment import Report, now_and_then
 from algoscope.experiments.mind_the_gap.measure_seeds import measure, problems
 from algoscope.files import read_arrays, write_arrays, write_bytes
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
+from algoscope.runs.comparison import differences
+from algoscope.runs.folder import flat
 from algoscope.tasks import Batch
 from algoscope.training import TrainingConfig
 from algoscope.training.config import config_from_json
-
-_REPORT_EVERY = 10.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,18 +90,21 @@ class Solutions:
         return [seed for chunk in self.measured for seed in chunk["seeds"]]
 
     @property
-    def with_attention(self) -> bool:
-        """Whether the second small file of every chunk is there."""
-        return all(_attention_file(self.folder, chunk).exists() for chunk in self.plan.chunks)
+    def _attention_files(self) -> list[pathlib.Path]:
+        return [self.folder / f"{_stem(chunk)}.safetensors" for chunk in self.plan.chunks]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there are several seeds, and the second small file of every chunk."""
+        return len(self.seeds) > 1 and all(path.exists() for path in self._attention_files)
 
     @functools.cached_property
     def attention(self) -> np.ndarray:
         """On the problems compared: [seed, problem, step, receiver, sender]"""
-        files = [_attention_file(self.folder, chunk) for chunk in self.plan.chunks]
-        missing = ", ".join(str(path) for path in files if not path.exists())
+        missing = ", ".join(str(path) for path in self._attention_files if not path.exists())
         if missing:
             raise RunError(f"{missing}: not there, and needed to compare what seeds attend to")
-        arrays = [read_arrays(path)["attention"] for path in files]
+        arrays = [read_arrays(path)["attention"] for path in self._attention_files]
         return np.concatenate(arrays).astype(np.float32)
 
     @property
@@ -200,7 +203,7 @@ def _measured(
             "measuring_seconds": time.monotonic() - begun,
             "seeds": seeds,
         }
-        write_arrays(_attention_file(folder, config), {"attention": attention})
+        write_arrays(folder / f"{path.name}.safetensors", {"attention": attention})
         write_bytes(file, _a_seed_a_line(content).encode())
         report(f"{plan.name}, {path.name}: measured in {content['measuring_seconds']:.0f} s")
     content = json.loads(file.read_text())
@@ -211,15 +214,7 @@ def _measured(
 
 
 def _trained(config: TrainingConfig, path: pathlib.Path, name: str, report: Report) -> Run:
-    last = -_REPORT_EVERY
-
-    def report_step(progress: training.Report) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _REPORT_EVERY or progress.step == progress.steps:
-            last = time.monotonic()
-            score = f"validation {progress.score:.3f}"
-            report(f"{name}: step {progress.step} of {progress.steps}, {score}")
-
+    report_step = now_and_then(name, report)
     if not path.exists():
         return training.train(config, path, report=report_step)
     _check_same(runs.open(path).config, json.loads(json.dumps(config.as_json())), path)
@@ -227,35 +222,25 @@ def _trained(config: TrainingConfig, path: pathlib.Path, name: str, report: Repo
 
 
 def _check_same(settings: dict[str, Any], wanted: dict[str, Any], path: pathlib.Path) -> None:
-    if settings != wanted:
+    for name, (needed, there) in differences([flat(wanted), flat(settings)]).items():
         raise RunError(
-            f"{path}: was made with other settings ({_difference(settings, wanted)}); give another "
-            "folder, or remove that one"
+            f"{path}: was made with other settings ({name}: there {there!r}, needed {needed!r}); "
+            "give another folder, or remove that one"
         )
-
-
-def _difference(settings: Any, wanted: Any, name: str = "") -> str:
-    """The first setting that differs."""
-    if isinstance(settings, dict) and isinstance(wanted, dict):
-        for key in [*wanted, *(key for key in settings if key not in wanted)]:
-            if settings.get(key) != wanted.get(key):
-                return _difference(settings.get(key), wanted.get(key), f"{name}.{key}".strip("."))
-    return f"{name}: there {settings!r}, needed {wanted!r}"
 
 
 def _keep_two(run: Run, seeds: list[dict[str, Any]]) -> None:
     """Removes the weights of all seeds but the one with the best test score and the one nearest to
     a reference."""
-    best = max(seeds, key=lambda seed: seed["test"])["seed"]
-    nearest = min(seeds, key=_distance)["seed"]
-    for seed in set(run.seeds_with_weights) - {best, nearest}:
+
+    def distance(seed: dict[str, Any]) -> float:
+        first = next(iter(seed["sizes"].values()))
+        return first["internal"][first["nearest"]]["eq24"]
+
+    kept = {max(seeds, key=lambda seed: seed["test"])["seed"], min(seeds, key=distance)["seed"]}
+    for seed in set(run.seeds_with_weights) - kept:
         for path in (run.path / "weights").glob(f"*/seed-{seed:05d}.safetensors"):
             path.unlink()
-
-
-def _distance(seed: dict[str, Any]) -> float:
-    first = next(iter(seed["sizes"].values()))
-    return first["internal"][first["nearest"]]["eq24"]
 
 
 def _a_seed_a_line(content: dict[str, Any]) -> str:
@@ -263,10 +248,6 @@ def _a_seed_a_line(content: dict[str, Any]) -> str:
     lines = [f'"{name}": {json.dumps(value)},' for name, value in head]
     lines += [f'"{last}": [', ",\n".join(json.dumps(seed) for seed in seeds), "]"]
     return "\n".join(["{", *lines, "}", ""])
-
-
-def _attention_file(folder: pathlib.Path, config: TrainingConfig) -> pathlib.Path:
-    return folder / f"{_stem(config)}.safetensors"
 
 
 def _stem(config: TrainingConfig) -> str:
