@@ -151,7 +151,7 @@ def test_networks_without_traces_have_no_external_faithfulness(tmp_path):
     silent = dataclasses.replace(PLAN.training, seeds=1, network=network)
     plan = dataclasses.replace(PLAN, training=silent, sizes=(5,))
     found = solve(plan, tmp_path, lambda _: None)
-    assert found.name == "bfs-without-traces"
+    assert found.plan.name == "bfs-without-traces"
     assert found.seeds[0]["sizes"]["5"]["external"] is None
     assert (tmp_path / "bfs-without-traces" / "seeds-00000-00000.json").exists()
 

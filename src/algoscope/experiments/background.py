@@ -7,7 +7,6 @@ import pathlib
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from multiprocessing.connection import Connection
 
 from algoscope import runs, training
@@ -22,38 +21,44 @@ _PATIENCE = 15.0
 
 
 class PendingReasoner:
-    """A reasoner that may not be trained yet."""
+    """The reasoner of a run, which is begun or gone on with: in a process of its own, or when it is
+    first asked for."""
 
-    def __init__(self, config: TrainingConfig, path: pathlib.Path, report: Report):
+    def __init__(
+        self, config: TrainingConfig, path: pathlib.Path, background: bool, report: Report
+    ):
         self._config, self._path, self._report = config, path, report
         self._model: Model | None = None
+        self._process = None
+        if background and not (path.exists() and runs.open(path).finished):
+            spawn = multiprocessing.get_context("spawn")
+            receiver, sender = spawn.Pipe(duplex=False)
+            self._process = spawn.Process(target=_work, args=(config, path, sender, os.getpid()))
+            self._process.start()
+            sender.close()
+            self._relay = threading.Thread(target=_relay, args=(receiver, report), daemon=True)
+            self._relay.start()
 
     def ready(self) -> bool:
         """Whether `get` will not have to wait for another process."""
-        return True
+        return self._process is None or not self._process.is_alive()
 
     def get(self) -> Model:
         if self._model is None:
+            self._wait()
             _train(self._config, self._path, self._report)
             self._model = from_run(runs.open(self._path))
         return self._model
 
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.join(_PATIENCE)
+            self._process.kill()
 
-class _BackgroundReasoner(PendingReasoner):
-    def __init__(self, config: TrainingConfig, path: pathlib.Path, report: Report):
-        super().__init__(config, path, report)
-        spawn = multiprocessing.get_context("spawn")
-        receiver, sender = spawn.Pipe(duplex=False)
-        self._process = spawn.Process(target=_work, args=(config, path, sender, os.getpid()))
-        self._process.start()
-        sender.close()
-        self._relay = threading.Thread(target=_relay, args=(receiver, report), daemon=True)
-        self._relay.start()
-
-    def ready(self) -> bool:
-        return not self._process.is_alive()
-
-    def get(self) -> Model:
+    def _wait(self) -> None:
+        if self._process is None:
+            return
         while self._process.is_alive():
             self._process.join(0.5)  # Signals are heard in between.
         self._relay.join()
@@ -62,28 +67,6 @@ class _BackgroundReasoner(PendingReasoner):
                 f"{self._path}: the reasoner's training ended with status "
                 f"{self._process.exitcode}, needed 0; its own message stands above"
             )
-        return super().get()
-
-    def close(self) -> None:
-        self._process.terminate()
-        self._process.join(_PATIENCE)
-        self._process.kill()
-
-
-@contextlib.contextmanager
-def pending_reasoner(
-    config: TrainingConfig, path: pathlib.Path, background: bool, report: Report
-) -> Iterator[PendingReasoner]:
-    """The reasoner of that run, which is begun or gone on with: in a process of its own, or when it
-    is first asked for."""
-    if not background or (path.exists() and runs.open(path).finished):
-        yield PendingReasoner(config, path, report)
-        return
-    reasoner = _BackgroundReasoner(config, path, report)
-    try:
-        yield reasoner
-    finally:
-        reasoner.close()
 
 
 def _train(config: TrainingConfig, path: pathlib.Path, report: Report) -> None:

@@ -13,6 +13,7 @@ What matters most is made first, and whatever does not need the trained reasoner
 learning.
 """
 
+import contextlib
 import dataclasses
 import functools
 import json
@@ -25,7 +26,7 @@ import jax
 
 from algoscope import runs
 from algoscope.configuration import TransnarConfig
-from algoscope.experiments.background import PendingReasoner, pending_reasoner
+from algoscope.experiments.background import PendingReasoner
 from algoscope.experiments.experiment import Report, now_and_then
 from algoscope.experiments.transnar_tables import loss_curve, summary
 from algoscope.files import write_bytes
@@ -178,7 +179,8 @@ def run_study(study: Study, out: pathlib.Path, report: Report = lambda _: None) 
     draw = functools.cache(lambda: _draw(study, report))
     if study.background:
         draw()  # First: the processes that draw compile the algorithms for the reasoner's as well.
-    with pending_reasoner(study.reasoner, out / "reasoner", study.background, report) as reasoner:
+    pending = PendingReasoner(study.reasoner, out / "reasoner", study.background, report)
+    with contextlib.closing(pending) as reasoner:
         context = StudyContext(study, out, report, reasoner, draw)
         jobs = jobs_of(study)
         while jobs:

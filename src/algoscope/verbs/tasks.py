@@ -1,6 +1,7 @@
 """`algoscope tasks` and `algoscope sample`: what there is to learn, and problems of it."""
 
 import dataclasses
+import io
 import pathlib
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,7 +56,9 @@ class Sample(Verb):
     """Write all problems to this .npz file, arrays named inputs.A, hints.pi_h, …"""
 
     def run(self) -> Answer:
-        from algoscope import tasks
+        import numpy as np
+
+        from algoscope import files, tasks
 
         if self.out:
             _check_file(self.out)
@@ -63,7 +66,9 @@ class Sample(Verb):
         task = find_task(self.name)
         batch = tasks.sample(task, self.size, self.count, self.seed, **options)
         if self.out:
-            _write_npz(self.out, _named_arrays(batch))
+            file = io.BytesIO()
+            np.savez_compressed(file, **_named_arrays(batch))  # pyright: ignore[reportArgumentType]
+            files.write_bytes(self.out, file.getvalue())
             written = f"{len(batch)} problems of {task.name} written to {self.out}"
             return Answer({"task": task.name, "problems": len(batch), "out": self.out}, (written,))
         data = {"task": task.name, "seed": self.seed, **_named_arrays(batch)}
@@ -76,11 +81,7 @@ def _description(task: "Task") -> dict[str, Any]:
         "smallest": task.smallest,
         "options": sorted(task.options),
         "features": {
-            feature.name: {
-                "stage": feature.stage,
-                "location": feature.location,
-                "kind": feature.kind,
-            }
+            feature.name: {part: getattr(feature, part) for part in ("stage", "location", "kind")}
             for feature in task.features
         },
     }
@@ -103,15 +104,3 @@ def _named_arrays(batch: "Batch") -> "dict[str, np.ndarray]":
         for stage, arrays in stages.items()
         for name, array in arrays.items()
     } | {"lengths": batch.lengths}
-
-
-def _write_npz(path: pathlib.Path, arrays: "dict[str, np.ndarray]") -> None:
-    import numpy as np
-
-    from algoscope import files
-
-    def fill(temporary: pathlib.Path) -> None:
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
-
-    files.place(path, fill)

@@ -24,7 +24,10 @@ def _experiment(
         plans = [plan_of(preset, task, traces=each) for each in traces for task in tasks]
         solved = solve_all(preset, plans, out, report)
         if shown.startswith("figures"):
-            results.draw(solved[0], out / "figures", report)
+            from algoscope.experiments.mind_the_gap.draw_figures import draw_all
+
+            drawn = draw_all(solved[0], out / "figures")
+            report(f"figures {', '.join(drawn)}: {out / 'figures'}")
         return results.RESULTS[name](solved).with_numbers(results.ensembles_json(solved))
 
     source, needed = f"{SOURCE}, {shown}", costs(tasks, variants=len(traces))

@@ -3,12 +3,11 @@
 The tables in the documentation are those of results/mind_the_gap.
 """
 
-import importlib.util
 import math
 import pathlib
 from collections.abc import Callable, Sequence
 
-from algoscope.experiments.experiment import Report, Result
+from algoscope.experiments.experiment import Result
 from algoscope.experiments.mind_the_gap import claims, tables, waiting
 from algoscope.experiments.mind_the_gap.presets import TASKS
 from algoscope.experiments.mind_the_gap.solutions import Solutions, ensembles_in
@@ -56,16 +55,6 @@ RESULTS: dict[str, Callable[[Sequence[Solutions]], Result]] = {
 """By experiment, of its ensembles."""
 
 
-def draw(solutions: Solutions, folder: pathlib.Path, report: Report) -> None:
-    """Draws the figures. Where matplotlib is missing, a later call elsewhere does."""
-    if not importlib.util.find_spec("matplotlib"):
-        report("no matplotlib here, so no figures: the same command draws them where there is one")
-        return
-    from algoscope.experiments.mind_the_gap.draw_figures import draw_all
-
-    report(f"figures {', '.join(draw_all(solutions, folder))}: {folder}")
-
-
 def summary(folder: pathlib.Path) -> Result | None:
     """All tables and claims of the ensembles in a folder, done in full or in part, without
     training; None if it holds none."""
@@ -85,7 +74,7 @@ def summary(folder: pathlib.Path) -> Result | None:
 
 
 def ensembles_json(solved: Sequence[Solutions]) -> dict[str, dict]:
-    return {"ensembles": {solutions.name: solutions.as_json() for solutions in solved}}
+    return {"ensembles": {solutions.plan.name: solutions.as_json() for solutions in solved}}
 
 
 def _about_task(solutions: Solutions) -> Result:

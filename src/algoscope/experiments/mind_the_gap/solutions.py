@@ -70,7 +70,7 @@ class Plan:
     def as_json(self, chunk: TrainingConfig) -> dict[str, Any]:
         """What a chunk's numbers depend on."""
         measured = {name: getattr(self, name) for name in ("sizes", "problems", "compared")}
-        return json.loads(json.dumps({"training": chunk.as_json(), **measured}))
+        return {"training": chunk.as_json(), **measured}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -79,10 +79,6 @@ class Solutions:
     measured: list[dict[str, Any]]
     """The content of each chunk's JSON file; see `measure_seeds` for the numbers of a seed."""
     folder: pathlib.Path
-
-    @property
-    def name(self) -> str:
-        return self.plan.name
 
     @functools.cached_property
     def seeds(self) -> list[dict[str, Any]]:
@@ -175,10 +171,8 @@ def ensembles_in(out: pathlib.Path) -> dict[str, Solutions]:
         measured = [json.loads(path.read_text()) for path in files]
         configs = [config_from_json(chunk["plan"]["training"]) for chunk in measured]
         config = dataclasses.replace(configs[0], seeds=sum(config.seeds for config in configs))
-        first = measured[0]["plan"]
-        plan = Plan(
-            config, configs[0].seeds, tuple(first["sizes"]), first["problems"], first["compared"]
-        )
+        first = measured[0]["plan"] | {"training": config, "chunk": configs[0].seeds}
+        plan = Plan(**first | {"sizes": tuple(first["sizes"])})
         for path, chunk, part in zip(files, measured, plan.chunks, strict=True):
             _check_same(chunk["plan"], plan.as_json(part), path)
         ensembles[plan.name] = Solutions(plan, measured, folder)
@@ -217,7 +211,7 @@ def _trained(config: TrainingConfig, path: pathlib.Path, name: str, report: Repo
     report_step = now_and_then(name, report)
     if not path.exists():
         return training.train(config, path, report=report_step)
-    _check_same(runs.open(path).config, json.loads(json.dumps(config.as_json())), path)
+    _check_same(runs.open(path).config, config.as_json(), path)
     return training.resume(path, report=report_step)
 
 
