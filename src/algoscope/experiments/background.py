@@ -6,7 +6,6 @@ import os
 import pathlib
 import signal
 import threading
-import time
 from multiprocessing.connection import Connection
 
 from algoscope import runs, training
@@ -33,7 +32,7 @@ class PendingReasoner:
         if background and not (path.exists() and runs.open(path).finished):
             spawn = multiprocessing.get_context("spawn")
             receiver, sender = spawn.Pipe(duplex=False)
-            self._process = spawn.Process(target=_work, args=(config, path, sender, os.getpid()))
+            self._process = spawn.Process(target=_work, args=(config, path, sender))
             self._process.start()
             sender.close()
             self._relay = threading.Thread(target=_relay, args=(receiver, report), daemon=True)
@@ -77,19 +76,19 @@ def _train(config: TrainingConfig, path: pathlib.Path, report: Report) -> None:
         training.train(config, path, report=report_progress)
 
 
-def _work(config: TrainingConfig, path: pathlib.Path, sender: Connection, parent: int) -> None:
+def _work(config: TrainingConfig, path: pathlib.Path, sender: Connection) -> None:
     keep_compiled_programs()
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         _train(config, path, sender.send)
     except Stopped:
         raise SystemExit(130) from None
 
 
-def _end_with(parent: int) -> None:
+def _end_with_parent() -> None:
     """Ends this process if its parent is gone, however that ended."""
-    while os.getppid() == parent:
-        time.sleep(1)
+    if parent := multiprocessing.parent_process():
+        parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
 
 

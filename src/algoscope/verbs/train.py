@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from algoscope.training import Report, TrainingConfig
 
 _WITH_RESUME = ("resume", "task", "output", "track", "checkpoint_seconds", "at_once")
-Tracker = Literal["tensorboard", "wandb", "mlflow"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,11 +53,12 @@ class Train(TrainingOptions, Verb):
     """Networks side by side on each device; as many as fit, if not given."""
     checkpoint_seconds: float = 60.0
     """How much work may be lost when the run is killed."""
-    track: tuple[Tracker, ...] = ()
+    track: tuple[Literal["tensorboard", "wandb", "mlflow"], ...] = ()
     """Also write the metrics for these trackers, into the run folder and offline."""
 
     def run(self) -> Answer:
         from algoscope import files, training
+        from algoscope.runs import parquet, trackers
         from algoscope.runs.environment import device_name, keep_compiled_programs
 
         keep_compiled_programs()
@@ -81,8 +81,9 @@ class Train(TrainingOptions, Verb):
             run = training.train(config, out, start=start, force=self.force, **pace)
         else:
             raise ValueError("train: got no task, needed at least one, or --resume RUN")
-        for name, folder in write_tables(run, self.track).items():
-            self.output.report(f"{name}: {folder}")
+        parquet.write(run)
+        for name in self.track:
+            self.output.report(f"{name}: {trackers.write(run, name)}")
         return Answer({"run": str(run.path), **run.results}, tuple(_results(run)))
 
     def _check_resume(self) -> None:
@@ -124,21 +125,11 @@ def report_progress(output: Output) -> "Callable[[Report], None]":
     """Shows how far a training is on the progress line."""
 
     def report(progress: "Report") -> None:
-        parts = [f"loss {progress.loss:.4f}", _rate(progress)]
-        if not math.isnan(progress.score):
-            parts.insert(1, f"validation {progress.score:.4f}")
-        output.step(progress.step, progress.steps, "  ".join(parts))
+        score = "" if math.isnan(progress.score) else f"validation {progress.score:.4f}  "
+        text = f"loss {progress.loss:.4f}  {score}{_rate(progress)}"
+        output.step(progress.step, progress.steps, text)
 
     return report
-
-
-def write_tables(run: "Run", trackers: tuple[Tracker, ...]) -> dict[str, pathlib.Path]:
-    """Writes the run's Parquet tables, and what trackers read; returns where the latter is."""
-    from algoscope.runs import parquet
-    from algoscope.runs import trackers as adapters
-
-    parquet.write(run)
-    return {name: adapters.write(run, name) for name in trackers}
 
 
 def _network_options(texts: tuple[str, ...]) -> dict[str, Any]:

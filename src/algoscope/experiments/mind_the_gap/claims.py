@@ -6,21 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.experiments.experiment import Claim
-from algoscope.experiments.mind_the_gap.paper import (
-    BETWEEN_SOLUTIONS,
-    CLOSEST_TO_COMPILED,
-    CLUSTERS,
-)
+from algoscope.experiments.mind_the_gap import paper
 from algoscope.experiments.mind_the_gap.solutions import Solutions
-from algoscope.measures.across import (
-    Clusters,
-    Correlation,
-    Partial,
-    correlation,
-    pairwise_total_variation,
-    partial_correlation,
-    ward_clusters,
-)
+from algoscope.measures import across
+from algoscope.measures.across import Clusters, Correlation, Partial
 from algoscope.measures.references import reference_class
 
 _SIGNIFICANT = 0.05
@@ -75,11 +64,11 @@ def all_related(solutions: Solutions) -> list[Related]:
 
 def _related(kind: str, label: str, solutions: Solutions, values: np.ndarray) -> Related:
     try:
-        plain = correlation(solutions.test, values)
+        plain = across.correlation(solutions.test, values)
     except ValueError as reason:
         return Related(kind, label, None, str(reason).partition(";")[0], None)
     try:
-        partial = partial_correlation(solutions.test, values, solutions.log_steps)
+        partial = across.partial_correlation(solutions.test, values, solutions.log_steps)
     except ValueError:
         partial = None
     return Related(kind, label, plain, "", partial)
@@ -172,7 +161,7 @@ class Between(NamedTuple):
 @functools.cache
 def between(solutions: Solutions) -> Between:
     references = reference_class(solutions.batch)
-    distances = pairwise_total_variation(
+    distances = across.pairwise_total_variation(
         [*solutions.recordings(), *(reference.recording for reference in references)]
     )
     names = [f"seed {seed['seed']}" for seed in solutions.seeds]
@@ -182,7 +171,7 @@ def between(solutions: Solutions) -> Between:
         [*names, *(reference.name for reference in references)],
         len(references),
         distances,
-        ward_clusters(trained) if count >= 3 else None,
+        across.ward_clusters(trained) if count >= 3 else None,
         _mean_pair(trained),
         float(distances[:count, count:].min()),
         _mean_pair(exact),
@@ -205,7 +194,7 @@ def far_from_compiled(solutions: Solutions) -> list[Claim]:
     if np.isfinite(compared.exact):
         evidence.append(f"between references {_three(compared.exact, nodes)}")
     if in_paper:
-        evidence.append(f"paper {BETWEEN_SOLUTIONS} and {CLOSEST_TO_COMPILED}")
+        evidence.append(f"paper {paper.BETWEEN_SOLUTIONS} and {paper.CLOSEST_TO_COMPILED}")
     text = (
         f"{task}: every solution is farther from each reference than solutions are from each "
         f"other in the mean (n = {nodes})"
@@ -216,8 +205,8 @@ def far_from_compiled(solutions: Solutions) -> list[Claim]:
         best = max(clusters.silhouettes.values())
         text = f"{task}: solutions fall into several clusters (Ward, number by silhouette)"
         number = f"{clusters.count}, best mean silhouette {best:.2f}"
-        paper = f"; paper {CLUSTERS}" if in_paper else ""
-        claims.append(Claim(text, clusters.count > 1, number + paper))
+        paper_number = f"; paper {paper.CLUSTERS}" if in_paper else ""
+        claims.append(Claim(text, clusters.count > 1, number + paper_number))
     return claims
 
 

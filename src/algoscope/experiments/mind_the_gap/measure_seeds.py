@@ -57,8 +57,7 @@ def measure(
             {
                 "seed": seed,
                 "test": results["test"][task]["score"][index],
-                "best_step": results["best_step"][index],
-                "best_validation": results["best_validation"][index],
+                **{name: results[name][index] for name in ("best_step", "best_validation")},
                 "sizes": {str(size): _numbers(recordings[size], by_size[size]) for size in sizes},
             }
         )
@@ -68,12 +67,11 @@ def measure(
 
 
 def _numbers(recording: Recording, problems: _Problems) -> dict[str, Any]:
-    gaps = [
-        internal_gap(recording, reference, problems.unsettled) for reference in problems.references
-    ]
+    batch = problems.batch
+    gaps = [internal_gap(recording, each, problems.unsettled) for each in problems.references]
     return {
-        "accuracy": float(networks.score(recording, problems.batch)["score"]),
-        "external": _external(recording, problems.batch) if recording.hints else None,
+        "accuracy": float(networks.score(recording, batch)["score"]),
+        "external": _external(recording, batch) if recording.hints else None,
         "internal": {gap.reference: _internal(gap) for gap in gaps},
         "nearest": nearest(gaps).reference,
     }
@@ -82,10 +80,8 @@ def _numbers(recording: Recording, problems: _Problems) -> dict[str, Any]:
 def _external(recording: Recording, batch: Batch) -> dict[str, Any]:
     match = external_faithfulness(recording, batch)
     return {
-        "eq25": match.eq25,
-        "exact_steps": match.exact_steps,
-        "moves": match.moves,
-        "per_step": {name: hint.eq25_per_step.tolist() for name, hint in match.by_hint.items()},
+        **{name: getattr(match, name) for name in ("eq25", "exact_steps", "moves")},
+        "per_step": {name: hint.eq25_per_step for name, hint in match.by_hint.items()},
     }
 
 
@@ -95,7 +91,6 @@ def _internal(gap: InternalGap) -> dict[str, Any]:
         "eq24": gap.eq24,
         "per_row_l1": all_rows.per_row_l1,
         "total_variation": all_rows.total_variation,
-        "unsettled": gap.by_rows["unsettled"].total_variation,
-        "decisive": gap.by_rows["decisive"].total_variation,
-        "per_step": gap.total_variation_per_step.tolist(),
+        **{rows: gap.by_rows[rows].total_variation for rows in ("unsettled", "decisive")},
+        "per_step": gap.total_variation_per_step,
     }

@@ -186,7 +186,12 @@ def _measured(
     path, wanted = folder / _stem(config), plan.as_json(config)
     file = folder / f"{path.name}.json"
     if not file.exists():
-        run = _trained(config, path, f"{plan.name}, {path.name}", report)
+        name = f"{plan.name}, {path.name}"
+        if path.exists():
+            _check_same(runs.open(path).config, config.as_json(), path)
+            run = training.resume(path, report=now_and_then(name, report))
+        else:
+            run = training.train(config, path, report=now_and_then(name, report))
         begun = time.monotonic()
         seeds, attention = measure(run, plan.sizes, plan.problems, plan.compared)
         content = {
@@ -199,20 +204,12 @@ def _measured(
         }
         write_arrays(folder / f"{path.name}.safetensors", {"attention": attention})
         write_bytes(file, _a_seed_a_line(content).encode())
-        report(f"{plan.name}, {path.name}: measured in {content['measuring_seconds']:.0f} s")
+        report(f"{name}: measured in {content['measuring_seconds']:.0f} s")
     content = json.loads(file.read_text())
     _check_same(content["plan"], wanted, file)
     if path.exists():
         _keep_two(runs.open(path), content["seeds"])
     return content
-
-
-def _trained(config: TrainingConfig, path: pathlib.Path, name: str, report: Report) -> Run:
-    report_step = now_and_then(name, report)
-    if not path.exists():
-        return training.train(config, path, report=report_step)
-    _check_same(runs.open(path).config, config.as_json(), path)
-    return training.resume(path, report=report_step)
 
 
 def _check_same(settings: dict[str, Any], wanted: dict[str, Any], path: pathlib.Path) -> None:

@@ -5,13 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from algoscope.experiments.experiment import Claim, Result
+from algoscope.experiments.mind_the_gap import paper
 from algoscope.experiments.mind_the_gap.claims import all_related
-from algoscope.experiments.mind_the_gap.paper import (
-    BASELINES,
-    CORRELATIONS,
-    WITHOUT_TRACES,
-    Accuracy,
-)
 from algoscope.experiments.mind_the_gap.solutions import Solutions
 from algoscope.measures.across import correlation
 from algoscope.table import Table
@@ -22,9 +17,9 @@ _NOT_NEEDED = 1.0
 """Points that a task may lose without its traces and still not need them."""
 
 
-def accuracy_of(solutions: Solutions) -> Accuracy:
+def accuracy_of(solutions: Solutions) -> paper.Accuracy:
     scores = 100 * solutions.test
-    return Accuracy(float(scores.mean()), float(scores.std()), float(scores.max()))
+    return paper.Accuracy(float(scores.mean()), float(scores.std()), float(scores.max()))
 
 
 def provenance(ensembles: Mapping[str, Solutions]) -> Table:
@@ -47,13 +42,13 @@ def baselines(ensembles: Sequence[Solutions]) -> Result:
     rows, claims = [], []
     for solutions in ensembles:
         task, ours, count = solutions.plan.task, accuracy_of(solutions), len(solutions.seeds)
-        paper, margin = BASELINES[task], _MARGINS[task]
-        difference = ours.mean - paper.mean
+        published, margin = paper.BASELINES[task], _MARGINS[task]
+        difference = ours.mean - published.mean
         holds = abs(difference) <= margin
-        row = [task, str(paper), str(ours), str(count), f"{difference:+.2f}", _yes_or_no(holds)]
+        row = [task, str(published), str(ours), str(count), f"{difference:+.2f}", _yes_or_no(holds)]
         text = f"{task} has the paper's mean test score within {margin:g} points"
         rows.append(row)
-        claims.append(Claim(text, holds, f"paper {paper}, ours {ours}, N = {count}"))
+        claims.append(Claim(text, holds, f"paper {published}, ours {ours}, N = {count}"))
     table = Table(
         "Table 10: test score in percent, mean ± deviation (largest) over N seeds",
         ["task", "paper", "ours", "N", "difference", "holds"],
@@ -67,14 +62,14 @@ def without_traces(traced: Sequence[Solutions], silent: Sequence[Solutions]) -> 
     rows, claims = [], []
     for with_traces, without in zip(traced, silent, strict=True):
         task, ours, count = without.plan.task, accuracy_of(without), len(without.seeds)
-        paper = WITHOUT_TRACES[task]
+        published = paper.WITHOUT_TRACES[task]
         gain, error = _gain(with_traces.test, without.test)
-        paper_gain = paper.mean - BASELINES[task].mean
+        paper_gain = published.mean - paper.BASELINES[task].mean
         hurt = paper_gain > _NOT_NEEDED
         holds = _exceeds(gain, error, 0.0 if hurt else -_NOT_NEEDED)
         our_gain = f"{gain:+.2f} ± {error:.2f}"
-        gains = [f"{ours.mean - paper.mean:+.2f}", f"{paper_gain:+.2f}", our_gain]
-        rows.append([task, str(paper), str(ours), str(count), *gains, _yes_or_no(holds)])
+        gains = [f"{ours.mean - published.mean:+.2f}", f"{paper_gain:+.2f}", our_gain]
+        rows.append([task, str(published), str(ours), str(count), *gains, _yes_or_no(holds)])
         text = (
             f"{task} has a higher mean test score without traces"
             if hurt
@@ -103,8 +98,7 @@ def correlations(solutions: Solutions) -> Table:
         row = [relation.label]
         for kind in ("pearson", "spearman"):
             r, p, low, high = (getattr(ours, kind + end) for end in ("", "_p", "_low", "_high"))
-            paper = CORRELATIONS[relation.kind]
-            paper_r, paper_p = getattr(paper, kind), getattr(paper, f"{kind}_p")
+            paper_r, paper_p = paper.CORRELATIONS[relation.kind][kind]
             row += [
                 _with_p(paper_r, paper_p) if in_paper else "–",
                 f"{r:+.3f} [{low:+.2f}, {high:+.2f}] (p {p:.3f})",
