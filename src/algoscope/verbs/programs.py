@@ -23,12 +23,21 @@ class Programs(Verb):
     """Problem size for which the networks that Mind The Gap prints are described."""
 
     def run(self) -> Answer:
-        from algoscope import programs
+        from algoscope import networks, programs
+        from algoscope.programs.compiler import compile_program
         from algoscope.programs.printed import TASKS, printed
         from algoscope.programs.verification_tables import limits
 
+        described: dict[str, dict[str, Any]] = {}
+        for name in programs.names():
+            network, certificate = compile_program(programs.get(name))
+            described[name] = {
+                "task": programs.get(name).task.name,
+                "width": network.config.width,
+                "parameters": sum(array.size for array in networks.arrays(network).values()),
+                "certificate": certificate._asdict(),
+            }
         certificates = {name: printed(name, self.size).certificate for name in TASKS}
-        described = {name: _description(name) for name in programs.names()}
         for name, certificate in certificates.items():
             described[name]["printed"] = certificate.as_json()
         columns = ["task", "width", "parameters", "sharpness", "margin", "largest_uniform_size"]
@@ -178,17 +187,3 @@ class Draw(_AboutProgram):
             program = find_program(self.name)
             paths = draw(program.name, panels.panels(program), self.out)
         return Answer({"pictures": paths}, tuple(map(str, paths)))
-
-
-def _description(name: str) -> dict[str, Any]:
-    from algoscope import networks, programs
-    from algoscope.programs.compiler import compile_program
-
-    program = programs.get(name)
-    network, certificate = compile_program(program)
-    return {
-        "task": program.task.name,
-        "width": network.config.width,
-        "parameters": sum(array.size for array in networks.arrays(network).values()),
-        "certificate": certificate._asdict(),
-    }

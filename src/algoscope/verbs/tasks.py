@@ -3,7 +3,7 @@
 import dataclasses
 import io
 import pathlib
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -14,7 +14,7 @@ from algoscope.verbs.output import Answer, Verb, named_values
 if TYPE_CHECKING:
     import numpy as np
 
-    from algoscope.tasks import Batch, Task
+    from algoscope.tasks import Batch
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,17 +25,22 @@ class Tasks(Verb):
         from algoscope import tasks
         from algoscope.tasks import Stage
 
-        listed = [tasks.get(name) for name in tasks.names()]
-        rows = []
-        for task in listed:
+        data, rows = {}, []
+        for task in map(tasks.get, tasks.names()):
             stages = (task.at(stage) for stage in (Stage.INPUT, Stage.HINT, Stage.OUTPUT))
             features = [" ".join(feature.name for feature in stage) for stage in stages]
             rows.append([task.name, task.summary.rstrip("."), str(task.smallest), *features])
+            data[task.name] = {
+                "algorithm": task.summary,
+                "smallest": task.smallest,
+                "options": sorted(task.options),
+                "features": {
+                    f.name: {"stage": f.stage, "location": f.location, "kind": f.kind}
+                    for f in task.features
+                },
+            }
         columns = ["name", "algorithm", "from size", "inputs", "hints", "outputs"]
-        return Answer(
-            {task.name: _description(task) for task in listed},
-            (Table(f"{len(rows)} tasks", columns, rows),),
-        )
+        return Answer(data, (Table(f"{len(rows)} tasks", columns, rows),))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -73,18 +78,6 @@ class Sample(Verb):
             return Answer({"task": task.name, "problems": len(batch), "out": self.out}, (written,))
         data = {"task": task.name, "seed": self.seed, **_named_arrays(batch)}
         return Answer(data, (batch.table(),))
-
-
-def _description(task: "Task") -> dict[str, Any]:
-    return {
-        "algorithm": task.summary,
-        "smallest": task.smallest,
-        "options": sorted(task.options),
-        "features": {
-            feature.name: {part: getattr(feature, part) for part in ("stage", "location", "kind")}
-            for feature in task.features
-        },
-    }
 
 
 def _check_file(path: pathlib.Path) -> None:

@@ -125,9 +125,16 @@ def report_progress(output: Output) -> "Callable[[Report], None]":
     """Shows how far a training is on the progress line."""
 
     def report(progress: "Report") -> None:
-        score = "" if math.isnan(progress.score) else f"validation {progress.score:.4f}  "
-        text = f"loss {progress.loss:.4f}  {score}{_rate(progress)}"
-        output.step(progress.step, progress.steps, text)
+        parts = [f"loss {progress.loss:.4f}"]
+        if not math.isnan(progress.score):
+            parts.append(f"validation {progress.score:.4f}")
+        if math.isnan(progress.steps_per_second):
+            parts.append("compiled")
+        else:
+            left = round(progress.seconds_left) if math.isfinite(progress.seconds_left) else 0
+            parts.append(f"{progress.steps_per_second:.3g} steps/s")
+            parts.append(f"{datetime.timedelta(seconds=left)} left")
+        output.step(progress.step, progress.steps, "  ".join(parts))
 
     return report
 
@@ -159,10 +166,3 @@ def _results(run: "Run") -> Iterator[str]:
         )
     yield from (f"note: {text}" for text in run.notes)
     yield f"run folder: {run.path}"
-
-
-def _rate(progress: "Report") -> str:
-    if math.isnan(progress.steps_per_second):
-        return "compiled"
-    left = round(progress.seconds_left) if math.isfinite(progress.seconds_left) else 0
-    return f"{progress.steps_per_second:.3g} steps/s  {datetime.timedelta(seconds=left)} left"

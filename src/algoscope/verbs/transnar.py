@@ -76,11 +76,12 @@ class Evaluate(Verb):
 
         scores = transnar.evaluate(transnar.load(self.path), self.sizes, self.problems)
         fields = ("shape", "parse", "clrs", "exact")
-        rows = []
-        for task, by_size in scores.items():
-            for size, score in by_size.items():
-                values = (*(getattr(score, field) for field in fields), score.clrs_error)
-                rows.append([task, str(size), *(f"{value:.3f}" for value in values)])
+        shown = (*fields, "clrs_error")
+        rows = [
+            [task, str(size), *(f"{getattr(score, field):.3f}" for field in shown)]
+            for task, by_size in scores.items()
+            for size, score in by_size.items()
+        ]
         title = f"{self.path}: {self.problems} problems of each task and size"
         table = Table(title, ["task", "n", *fields, "± clrs"], rows)
         return Answer(transnar.scores.as_json(scores), (table,))

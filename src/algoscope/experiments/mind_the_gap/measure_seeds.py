@@ -10,7 +10,7 @@ Of each seed
     sizes.N.nearest                     the reference with the least eq24
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,12 +28,6 @@ _SEED = 3
 """That of the canonical test problems: 32 of 64 nodes are those."""
 
 
-class _Problems(NamedTuple):
-    batch: Batch
-    references: list[Reference]
-    unsettled: np.ndarray
-
-
 def problems(task: str, size: int, count: int) -> Batch:
     return tasks.sample(task, size, count, _SEED)
 
@@ -47,18 +41,18 @@ def measure(
     by_size = {}
     for size in sizes:
         batch = problems(task, size, count)
-        by_size[size] = _Problems(batch, reference_class(batch), unsettled(batch))
+        by_size[size] = batch, reference_class(batch), unsettled(batch)
     results = run.results
     numbers, attention = [], []
     for index, seed in enumerate(run.seeds):
         network = run.ensemble([seed]).member(0, task)
-        recordings = {size: record(network, part.batch) for size, part in by_size.items()}
+        recordings = {size: record(network, batch) for size, (batch, _, _) in by_size.items()}
         numbers.append(
             {
                 "seed": seed,
                 "test": results["test"][task]["score"][index],
                 **{name: results[name][index] for name in ("best_step", "best_validation")},
-                "sizes": {str(size): _numbers(recordings[size], by_size[size]) for size in sizes},
+                "sizes": {str(size): _numbers(recordings[size], *by_size[size]) for size in sizes},
             }
         )
         means = np.asarray(recordings[sizes[0]].attention)[:compared].mean(2)
@@ -66,9 +60,10 @@ def measure(
     return to_json(numbers), np.stack(attention)
 
 
-def _numbers(recording: Recording, problems: _Problems) -> dict[str, Any]:
-    batch = problems.batch
-    gaps = [internal_gap(recording, each, problems.unsettled) for each in problems.references]
+def _numbers(
+    recording: Recording, batch: Batch, references: list[Reference], unsettled: np.ndarray
+) -> dict[str, Any]:
+    gaps = [internal_gap(recording, reference, unsettled) for reference in references]
     return {
         "accuracy": float(networks.score(recording, batch)["score"]),
         "external": _external(recording, batch) if recording.hints else None,

@@ -55,13 +55,9 @@ class Plan:
 
     @property
     def chunks(self) -> list[TrainingConfig]:
-        seeds = self.training.all_seeds
-        return [
-            dataclasses.replace(
-                self.training, first_seed=seeds[start], seeds=len(seeds[start : start + self.chunk])
-            )
-            for start in range(0, len(seeds), self.chunk)
-        ]
+        config, seeds = self.training, self.training.all_seeds
+        parts = (seeds[start : start + self.chunk] for start in range(0, len(seeds), self.chunk))
+        return [dataclasses.replace(config, first_seed=p[0], seeds=len(p)) for p in parts]
 
     def missing(self, out: pathlib.Path) -> list[TrainingConfig]:
         """The chunks that are not done in the folder."""
