@@ -70,7 +70,7 @@ class Run:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The configuration by dotted names."""
+        """The configuration by dotted names, such as network.width."""
         return flat(self.config)
 
     @property
@@ -286,7 +286,7 @@ def _describe(run: Run, **changes: Any) -> Run:
 
 
 def flat(tree: Mapping[str, Any], start: str = "") -> dict[str, Any]:
-    """The leaves of a tree by dotted names, such as network.width."""
+    """The leaves of a tree by dotted names."""
     leaves: dict[str, Any] = {}
     for name, value in tree.items():
         inside = isinstance(value, dict)

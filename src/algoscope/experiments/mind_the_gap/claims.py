@@ -23,9 +23,8 @@ _BEGINNING = 2
 class Related(NamedTuple):
     """Test score against one kind of faithfulness."""
 
-    kind: str
-    """external or internal"""
     label: str
+    """Begins with its kind, external or internal."""
     correlation: Correlation | None
     reason: str
     """Why there is none."""
@@ -37,24 +36,19 @@ class Related(NamedTuple):
     def unrelated(self) -> bool | None:
         """None if there are too few seeds to say."""
         c = self.correlation
-        if c is None:
-            return None
-        if min(c.pearson_p, c.spearman_p) < _SIGNIFICANT:
+        if c and min(c.pearson_p, c.spearman_p) < _SIGNIFICANT:
             return False
-        return True if c.count >= _ENOUGH else None
+        return True if c and c.count >= _ENOUGH else None
 
 
 @functools.cache
 def related(solutions: Solutions, size: int) -> list[Related]:
     """External, internal to the nearest reference, and internal to each reference of the class."""
-    measures = [("external", "external", solutions.external(size))]
-    for name in (None, *solutions.references(size)):
-        label = f"internal, {name or 'nearest reference'}"
-        measures.append(("internal", label, solutions.internal(size, "eq24", name)))
-    return [
-        _related(kind, f"{label}, n = {size}", solutions, values)
-        for kind, label, values in measures
-    ]
+    measures = {"external": solutions.external(size)}
+    measures["internal, nearest reference"] = solutions.internal(size, "eq24")
+    for name in solutions.references(size):
+        measures[f"internal, {name}"] = solutions.internal(size, "eq24", name)
+    return [_related(f"{label}, n = {size}", solutions, v) for label, v in measures.items()]
 
 
 def all_related(solutions: Solutions) -> list[Related]:
@@ -62,16 +56,16 @@ def all_related(solutions: Solutions) -> list[Related]:
     return [relation for size in solutions.plan.sizes for relation in related(solutions, size)]
 
 
-def _related(kind: str, label: str, solutions: Solutions, values: np.ndarray) -> Related:
+def _related(label: str, solutions: Solutions, values: np.ndarray) -> Related:
     try:
         plain = across.correlation(solutions.test, values)
     except ValueError as reason:
-        return Related(kind, label, None, str(reason).partition(";")[0], None)
+        return Related(label, None, str(reason).partition(";")[0], None)
     try:
         partial = across.partial_correlation(solutions.test, values, solutions.log_steps)
     except ValueError:
         partial = None
-    return Related(kind, label, plain, "", partial)
+    return Related(label, plain, "", partial)
 
 
 def unrelated(solutions: Solutions) -> list[Claim]:

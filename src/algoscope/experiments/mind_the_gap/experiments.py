@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from algoscope.experiments.experiment import Experiment, Report, Result
 from algoscope.experiments.mind_the_gap.paper import SOURCE
-from algoscope.experiments.mind_the_gap.presets import TASKS, costs, plan_of, solve_all
+from algoscope.experiments.mind_the_gap.presets import TASKS, costs, estimate, plan_of
 
 
 def summary(folder: pathlib.Path) -> Result | None:
@@ -20,9 +20,12 @@ def _experiment(
 ) -> Experiment:
     def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
         from algoscope.experiments.mind_the_gap import results
+        from algoscope.experiments.mind_the_gap.solutions import solve
 
         plans = [plan_of(preset, task, traces=each) for each in traces for task in tasks]
-        solved = solve_all(preset, plans, out, report)
+        if preset == "full":
+            report(estimate(plans, out))
+        solved = [solve(plan, out, report) for plan in plans]
         if shown.startswith("figures"):
             from algoscope.experiments.mind_the_gap.draw_figures import draw_all
 

@@ -4,10 +4,8 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from algoscope.experiments.experiment import Report
-
 if TYPE_CHECKING:
-    from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions
+    from algoscope.experiments.mind_the_gap.solutions import Plan
 
 TASKS = ("bfs", "bellman_ford", "dfs")
 _SEEDS = {"bfs": 128, "bellman_ford": 128, "dfs": 32}
@@ -43,17 +41,6 @@ def plan_of(preset: str, task: str, *, traces: bool = True) -> "Plan":
     )
     sizes = (16,) if task == "dfs" else (16, 64)
     return Plan(config, chunk=_SEEDS[task], sizes=sizes, problems=32, compared=8)
-
-
-def solve_all(
-    preset: str, plans: Sequence["Plan"], out: pathlib.Path, report: Report
-) -> list["Solutions"]:
-    """The plans' solutions, found in the folder or made there."""
-    from algoscope.experiments.mind_the_gap.solutions import solve
-
-    if preset == "full":
-        report(estimate(plans, out))
-    return [solve(plan, out, report) for plan in plans]
 
 
 def estimate(plans: Sequence["Plan"], out: pathlib.Path) -> str:

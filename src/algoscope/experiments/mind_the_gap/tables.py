@@ -96,9 +96,10 @@ def correlations(solutions: Solutions) -> Table:
             rows.append([relation.label, "", relation.reason, *[""] * 6])
             continue
         row = [relation.label]
+        published = paper.CORRELATIONS[relation.label.partition(",")[0]]
         for kind in ("pearson", "spearman"):
             r, p, low, high = (getattr(ours, kind + end) for end in ("", "_p", "_low", "_high"))
-            paper_r, paper_p = paper.CORRELATIONS[relation.kind][kind]
+            paper_r, paper_p = published[kind]
             row += [
                 _with_p(paper_r, paper_p) if in_paper else "–",
                 f"{r:+.3f} [{low:+.2f}, {high:+.2f}] (p {p:.3f})",
