@@ -30,7 +30,7 @@ def write_bytes(path: pathlib.Path, octets: bytes) -> None:
     place(path, fill)
 
 
-def place(path: pathlib.Path, fill: Callable[[pathlib.Path], None]) -> None:
+def place(path: pathlib.Path, fill: Callable[[pathlib.Path], object]) -> None:
     """Has `fill` write a file or folder under a temporary name, and moves it into place."""
     with explained(path):
         temporary = pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=_TEMPORARY))

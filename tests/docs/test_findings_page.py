@@ -32,7 +32,9 @@ def test_results_are_of_the_full_preset(results):
     assert {"bfs", "bellman_ford", "dfs"} <= set(results)
     for solutions in results.values():
         assert solutions.plan.training.steps == 10_000
-        wanted = plan_of("full", solutions.plan.task, traces=solutions.name == solutions.plan.task)
+        wanted = plan_of(
+            "full", solutions.plan.task, traces=solutions.plan.name == solutions.plan.task
+        )
         assert solutions.plan == wanted
         assert all(chunk["environment"]["commit"] for chunk in solutions.measured)
 

@@ -69,9 +69,7 @@ def test_an_ensemble_is_trained_once_and_found_again(solutions, folder, monkeypa
     assert again.seeds == solutions.seeds
     assert np.array_equal(again.attention, solutions.attention)
     assert not said
-    presets.solve_all("full", [PLAN], folder, said.append)
-    assert said[0].startswith("about 0 GPU minutes on one H200")
-    assert not said[1:]
+    assert presets.estimate([PLAN], folder).startswith("about 0 GPU minutes on one H200")
 
 
 def test_a_folder_says_what_is_in_it(solutions, folder, tmp_path):
@@ -83,7 +81,7 @@ def test_a_folder_says_what_is_in_it(solutions, folder, tmp_path):
     (half,) = ensembles_in(tmp_path).values()
     assert [seed["seed"] for seed in half.seeds] == [0, 1, 2]
     (tmp_path / "bfs" / "seeds-00000-00002.safetensors").unlink()
-    assert not half.with_attention
+    assert not half.comparable
     with pytest.raises(runs.RunError, match="needed to compare what seeds attend to"):
         _ = ensembles_in(tmp_path)["bfs"].attention
 
@@ -128,7 +126,7 @@ def test_few_weights_are_kept_and_none_are_needed(solutions, folder):
 
 
 def test_figures_and_claims_come_from_the_same_folder(solutions, folder, monkeypatch):
-    monkeypatch.setattr(paper_experiments, "plan_of", lambda preset, task: PLAN)
+    monkeypatch.setattr(paper_experiments, "plan_of", lambda *_, **__: PLAN)
     monkeypatch.delattr(training, "train")
     result = experiments.get("mind-the-gap-bfs").run("smoke", folder)
     drawn = {path.name for path in (folder / "figures").glob("*.svg")}
@@ -151,7 +149,7 @@ def test_networks_without_traces_have_no_external_faithfulness(tmp_path):
     silent = dataclasses.replace(PLAN.training, seeds=1, network=network)
     plan = dataclasses.replace(PLAN, training=silent, sizes=(5,))
     found = solve(plan, tmp_path, lambda _: None)
-    assert found.name == "bfs-without-traces"
+    assert found.plan.name == "bfs-without-traces"
     assert found.seeds[0]["sizes"]["5"]["external"] is None
     assert (tmp_path / "bfs-without-traces" / "seeds-00000-00000.json").exists()
 
@@ -182,44 +180,44 @@ def _made(task: str, test, eq25=None, eq24=None) -> Solutions:
 
 def test_baselines_beside_the_paper():
     near, far = _made("bfs", [0.97, 0.99]), _made("dfs", [0.3, 0.5])
-    table, found = tables.baselines([near, far])
+    result = tables.baselines([near, far])
+    (table,) = result.tables
     assert table.rows[0] == [
         *("bfs", "98.30 ± 0.97 (100.00)", "98.00 ± 1.00 (99.00)", "2", "-0.30", "yes")
     ]
     assert table.rows[1][2:] == ["40.00 ± 10.00 (50.00)", "2", "+27.26", "no"]
-    assert [claim.holds for claim in found] == [True, False]
+    assert [claim.holds for claim in result.claims] == [True, False]
 
 
 def test_what_is_gained_without_traces():
     with_them = [_made("bfs", [0.98, 0.98]), _made("dfs", [0.12, 0.14])]
     without = [_made("bfs", [0.94, 0.96]), _made("dfs", [0.16, 0.18])]
-    table, found = tables.without_traces(with_them, without)
+    result = tables.without_traces(with_them, without)
+    (table,) = result.tables
     assert table.rows[0][-3:] == ["+0.44", "-3.00 ± 0.71", "no"]
     assert table.rows[1][-3:] == ["+3.75", "+4.00 ± 1.00", "yes"]
-    assert [claim.holds for claim in found] == [False, True]
-    _, unclear = tables.without_traces(with_them[1:], [_made("dfs", [0.12, 0.16])])
-    assert unclear[0].holds is None
+    assert [claim.holds for claim in result.claims] == [False, True]
+    unclear = tables.without_traces(with_them[1:], [_made("dfs", [0.12, 0.16])])
+    assert unclear.claims[0].holds is None
 
 
 def test_correlations_beside_the_paper():
     test = np.linspace(0.9, 1, 90)
     solutions = _made("bfs", test, eq25=test / 2, eq24=(test - test.mean()) ** 2)
-    table, found, every = tables.correlations(solutions)
+    table, every = tables.correlations(solutions), claims.all_related(solutions)
     assert [row[-1] for row in table.rows] == ["no", "yes", "yes"]
     assert [row[-2] for row in table.rows] == ["90"] * 3
     assert table.rows[0][1] == "-0.124 (p 0.203)"
-    assert [claim.holds for claim in found] == [False, True]
+    assert [claim.holds for claim in claims.unrelated(solutions)] == [False, True]
     assert every[0].correlation is not None
     assert every[0].correlation.pearson == pytest.approx(1)
-    other, _, _ = tables.correlations(_made("bellman_ford", test, eq25=test / 2))
+    other = tables.correlations(_made("bellman_ford", test, eq25=test / 2))
     assert [other.rows[0][column] for column in (1, 3, 4, 6)] == ["–"] * 4
-    _, too_few, _ = tables.correlations(_made("bfs", [0.9, 0.8]))
+    too_few = claims.unrelated(_made("bfs", [0.9, 0.8]))
     assert [claim.holds for claim in too_few] == [None, None]
     assert "needed at least 3" in too_few[0].evidence
     few = np.linspace(0.9, 1, 40)
-    _, too_few, _ = tables.correlations(
-        _made("bfs", few, eq25=few / 2, eq24=(few - few.mean()) ** 2)
-    )
+    too_few = claims.unrelated(_made("bfs", few, eq25=few / 2, eq24=(few - few.mean()) ** 2))
     assert [claim.holds for claim in too_few] == [False, None]
     assert "N = 40, too few: 85 needed" in too_few[1].evidence
 

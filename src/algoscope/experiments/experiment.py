@@ -1,13 +1,19 @@
 """Experiment and Result: what `algoscope reproduce` runs and prints."""
 
 import dataclasses
+import math
 import pathlib
-from collections.abc import Callable
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from algoscope.errors import unknown_name
 from algoscope.table import Table
 
+if TYPE_CHECKING:
+    from algoscope import training
+
+_QUIET_SECONDS = 10
 PRESETS = ("smoke", "full")
 Report = Callable[[str], None]
 """Takes a line about how far an experiment is."""
@@ -30,10 +36,23 @@ class Claim:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    tables: tuple[Table, ...]
-    claims: tuple[Claim, ...]
-    numbers: dict[str, Any]
+    tables: Sequence[Table] = ()
+    claims: Sequence[Claim] = ()
+    numbers: dict[str, Any] = dataclasses.field(default_factory=dict)
     """Everything that was measured, for JSON."""
+
+    def with_numbers(self, numbers: dict[str, Any]) -> "Result":
+        return dataclasses.replace(self, numbers=self.numbers | numbers)
+
+    @classmethod
+    def joined(cls, results: "Iterable[Result]") -> "Result":
+        """The tables, claims and numbers of all of them, one after the other."""
+        results = list(results)
+        return cls(
+            [table for result in results for table in result.tables],
+            [claim for result in results for claim in result.claims],
+            {name: value for result in results for name, value in result.numbers.items()},
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,3 +76,16 @@ class Experiment:
         if preset not in self.costs:
             raise ValueError(unknown_name("preset", preset, self.costs))
         return self.reproduce(preset, out, report)
+
+
+def now_and_then(name: str, report: Report) -> "Callable[[training.Report], None]":
+    """Reports a training's progress every ten seconds, and its end."""
+    last = -math.inf
+
+    def report_progress(progress: "training.Report") -> None:
+        nonlocal last
+        if time.monotonic() - last >= _QUIET_SECONDS or progress.step == progress.steps:
+            last = time.monotonic()
+            report(f"{name}: step {progress.step} of {progress.steps}, loss {progress.loss:.4f}")
+
+    return report_progress

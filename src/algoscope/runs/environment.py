@@ -10,7 +10,7 @@ import jax
 
 from algoscope import __version__
 
-_PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "numba", "safetensors")
+_PACKAGES = ("jax", "jaxlib", "equinox", "numpy", "numba", "safetensors")
 
 
 def environment() -> dict:
@@ -20,7 +20,7 @@ def environment() -> dict:
         "commit": _commit(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
         "platform": devices[0].platform,
         "device": devices[0].device_kind,
         "devices": len(devices),
@@ -43,24 +43,13 @@ def keep_compiled_programs() -> None:
         jax.config.update("jax_compilation_cache_dir", str(cache / "algoscope" / "compiled"))
 
 
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
 def _commit() -> str | None:
     """The commit of the source, marked if files differ from it; None outside a repository."""
-    here = pathlib.Path(__file__).parent
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     try:
-        described = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
-            cwd=here,
-            capture_output=True,
-            text=True,
-            check=True,
+        described = subprocess.check_output(
+            command, cwd=pathlib.Path(__file__).parent, stderr=subprocess.DEVNULL, text=True
         )
     except (OSError, subprocess.CalledProcessError):
         return None
-    return described.stdout.strip()
+    return described.strip()

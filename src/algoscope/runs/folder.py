@@ -15,6 +15,7 @@ import dataclasses
 import datetime
 import fcntl
 import json
+import operator
 import os
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,7 +71,7 @@ class Run:
     @property
     def options(self) -> dict[str, Any]:
         """The configuration by dotted names, such as network.width."""
-        return _flat(self.config)
+        return flat(self.config)
 
     @property
     def finished(self) -> bool:
@@ -83,11 +84,8 @@ class Run:
     @property
     def seconds(self) -> float:
         """From the first beginning to the end, pauses included."""
-        begun, ended = (
-            datetime.datetime.fromisoformat(self.description[name])
-            for name in ("created", "finished")
-        )
-        return (ended - begun).total_seconds()
+        moment = datetime.datetime.fromisoformat
+        return (moment(self.description["finished"]) - moment(self.created)).total_seconds()
 
     @property
     def device(self) -> str:
@@ -110,11 +108,8 @@ class Run:
     @property
     def seeds_with_weights(self) -> tuple[int, ...]:
         """Those whose weights are in the folder, which may have come here without all of them."""
-        return tuple(
-            seed
-            for seed in self.seeds
-            if all((self._weights(task, seed)).exists() for task in self.tasks)
-        )
+        weights = {s: [self._weights(task, s) for task in self.tasks] for s in self.seeds}
+        return tuple(s for s, paths in weights.items() if all(path.exists() for path in paths))
 
     @property
     def step(self) -> int:
@@ -124,11 +119,10 @@ class Run:
     @property
     def metrics(self) -> Metrics:
         path = self.path / "metrics.safetensors"
-        if not path.exists():
-            named = checkpoints.read(self.path).arrays
-            return Metrics(*(named[f"metrics.{field}"] for field in Metrics._fields))
-        named = read_arrays(path)
-        return Metrics(*(named[field] for field in Metrics._fields))
+        if path.exists():
+            return Metrics(**read_arrays(path))
+        named = checkpoints.read(self.path).arrays
+        return Metrics(*(named[f"metrics.{field}"] for field in Metrics._fields))
 
     @property
     def results(self) -> dict[str, Any]:
@@ -143,12 +137,12 @@ class Run:
         by_task = {}
         for task in self.tasks:
             paths = [self._weights(task, seed) for seed in chosen]
-            missing = [path for path in paths if not path.exists()]
-            if missing:
-                raise RunError(
-                    f"{missing[0]}: not there; the run has the seeds {self.seeds[0]} to "
-                    f"{self.seeds[-1]}, and weights for seeds={list(self.seeds_with_weights)}"
-                )
+            for path in paths:
+                if not path.exists():
+                    raise RunError(
+                        f"{path}: not there; the run has the seeds {self.seeds[0]} to "
+                        f"{self.seeds[-1]}, and weights for seeds={list(self.seeds_with_weights)}"
+                    )
             members = [networks.load(path)[0] for path in paths]
             by_task |= Ensemble.of(members, task, chosen).networks
         return Ensemble(by_task, chosen)
@@ -269,7 +263,7 @@ def finish(run: Run, ensemble: Ensemble, metrics: Metrics, results: Mapping[str,
             (folder / task).mkdir(parents=True)
             on_host = jax.tree.map(np.asarray, network)
             for index, seed in enumerate(ensemble.seeds):
-                member = jax.tree.map(lambda stacked, index=index: stacked[index], on_host)
+                member = jax.tree.map(operator.itemgetter(index), on_host)
                 networks.save(member, folder / task / _weights_name(seed), task)
 
     place(run.path / "weights", fill)
@@ -291,12 +285,13 @@ def _describe(run: Run, **changes: Any) -> Run:
     return dataclasses.replace(run, description=description)
 
 
-def _flat(tree: Mapping[str, Any], start: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def flat(tree: Mapping[str, Any], start: str = "") -> dict[str, Any]:
+    """The leaves of a tree by dotted names."""
+    leaves: dict[str, Any] = {}
     for name, value in tree.items():
         inside = isinstance(value, dict)
-        flat |= _flat(value, f"{start}{name}.") if inside else {start + name: value}
-    return flat
+        leaves |= flat(value, f"{start}{name}.") if inside else {start + name: value}
+    return leaves
 
 
 def _weights_name(seed: int) -> str:

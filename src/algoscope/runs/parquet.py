@@ -6,10 +6,11 @@ validation  run, seed, task, step, score
 results     run, seed, task, name, output, value
 """
 
+import functools
 import json
 import pathlib
 import shutil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -18,19 +19,25 @@ from algoscope.files import RunError, explained, place
 from algoscope.runs.folder import Run, list_runs, open_run
 
 _TABLES = ("metrics", "validation", "results")
-_SETS = ("test", "fresh", "seen")
 
 
 def write(run: Run) -> None:
     """Writes a finished run's tables beside its plain files."""
-    for name, columns in _columns(run).items():
+    metrics = run.metrics
+    steps = np.arange(len(metrics.loss), dtype=np.int32)
+    _write(run, "metrics", _long(run, steps, metrics.loss, "loss"))
+    validation = _long(run, metrics.validation_steps, metrics.validation, "score")
+    _write(run, "validation", validation)
+    _write(run, "results", _results(run))
 
-        def fill(path: pathlib.Path, columns: dict[str, np.ndarray] = columns) -> None:
-            with duckdb.connect() as connection:
-                connection.register("columns", columns)
-                connection.execute("copy columns to $path (format parquet)", {"path": str(path)})
 
-        place(run.path / f"{name}.parquet", fill)
+def _write(run: Run, name: str, columns: dict[str, np.ndarray]) -> None:
+    def fill(path: pathlib.Path) -> None:
+        with duckdb.connect() as connection:
+            connection.register("columns", columns)
+            connection.execute("copy columns to $path (format parquet)", {"path": str(path)})
+
+    place(run.path / f"{name}.parquet", fill)
 
 
 def take_in(path: pathlib.Path, root: pathlib.Path, *, force: bool = False) -> Run:
@@ -43,11 +50,7 @@ def take_in(path: pathlib.Path, root: pathlib.Path, *, force: bool = False) -> R
             raise RunError(f"{target}: exists already; give --force to replace it")
         with explained(target):
             root.mkdir(parents=True, exist_ok=True)
-
-        def copy(temporary: pathlib.Path) -> None:
-            shutil.copytree(path, temporary)
-
-        place(target, copy)
+        place(target, functools.partial(shutil.copytree, path))
     run = open_run(target)
     write(run)
     return run
@@ -82,28 +85,15 @@ def query(root: pathlib.Path, sql: str) -> QueryResult:
 
 
 def _described(runs: list[Run]) -> dict[str, np.ndarray]:
-    rows = [
-        {
-            "run": run.name,
-            "created": run.created,
-            "state": run.description["state"],
-            "device": run.device,
-            "commit": run.description["environment"]["commit"] or "",
-            "config": json.dumps(run.config),
-        }
-        for run in runs
-    ]
-    return {name: np.array([row[name] for row in rows], object) for name in rows[0]}
-
-
-def _columns(run: Run) -> dict[str, dict[str, np.ndarray]]:
-    metrics = run.metrics
-    every_step = np.arange(len(metrics.loss), dtype=np.int32)
-    return {
-        "metrics": _long(run, every_step, metrics.loss, "loss"),
-        "validation": _long(run, metrics.validation_steps, metrics.validation, "score"),
-        "results": _results(run),
+    columns = {
+        "run": [run.name for run in runs],
+        "created": [run.created for run in runs],
+        "state": [run.description["state"] for run in runs],
+        "device": [run.device for run in runs],
+        "commit": [run.description["environment"]["commit"] or "" for run in runs],
+        "config": [json.dumps(run.config) for run in runs],
     }
+    return {name: np.array(values, object) for name, values in columns.items()}
 
 
 def _long(run: Run, steps: np.ndarray, values: np.ndarray, name: str) -> dict[str, np.ndarray]:
@@ -119,21 +109,20 @@ def _long(run: Run, steps: np.ndarray, values: np.ndarray, name: str) -> dict[st
 
 
 def _results(run: Run) -> dict[str, np.ndarray]:
-    rows: list[tuple[Any, ...]] = []
+    """All seeds of a number one after the other."""
     results = run.results
-    for name in _SETS:
-        for task, scores in results[name].items():
-            for output, values in scores.items():
-                rows += [
-                    (seed, task, name, output, value)
-                    for seed, value in zip(run.seeds, values, strict=True)
-                ]
-    for name in ("best_validation", "best_step"):
-        rows += [
-            (seed, "", name, "", float(value))
-            for seed, value in zip(run.seeds, results[name], strict=True)
-        ]
-    columns = list(zip(*rows, strict=True))
-    types = (np.int32, object, object, object, np.float64)
-    names = ("seed", "task", "name", "output", "value")
-    return {n: np.array(c, t) for n, c, t in zip(names, columns, types, strict=True)}
+    numbers = {
+        (task, name, output): values
+        for name in ("test", "fresh", "seen")
+        for task, scores in results[name].items()
+        for output, values in scores.items()
+    }
+    numbers |= {("", name, ""): results[name] for name in ("best_validation", "best_step")}
+    tasks, names, outputs = np.array([*numbers], object).repeat(len(run.seeds), 0).T
+    return {
+        "seed": np.tile(np.array(run.seeds, np.int32), len(numbers)),
+        "task": tasks,
+        "name": names,
+        "output": outputs,
+        "value": np.array([*numbers.values()], np.float64).ravel(),
+    }

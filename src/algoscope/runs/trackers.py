@@ -5,6 +5,7 @@ network. None of their packages is needed for anything else.
 """
 
 import importlib
+import itertools
 import pathlib
 from collections.abc import Callable
 from typing import NamedTuple
@@ -84,11 +85,8 @@ def _wandb(run: Run, folder: pathlib.Path) -> None:
     with wandb.init(
         project="algoscope", name=run.name, config=run.config, dir=str(folder), mode="offline"
     ) as session:
-        by_step: dict[int, dict[str, float]] = {}
-        for point in points(run):
-            by_step.setdefault(point.step, {})[point.name] = point.value
-        for step, values in by_step.items():
-            session.log(values, step=step)
+        for step, group in itertools.groupby(points(run), lambda point: point.step):
+            session.log({point.name: point.value for point in group}, step=step)
 
 
 def _mlflow(run: Run, folder: pathlib.Path) -> None:

@@ -8,7 +8,10 @@ or a file of weights did. Whatever tasks and programs it defines are then known 
 
 import functools
 import pathlib
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from algoscope.errors import unknown_name
 
 if TYPE_CHECKING:
     from algoscope.programs import GraphProgram
@@ -21,38 +24,38 @@ def find_task(text: str) -> "Task":
     """The task of that name, or the one that the file defines."""
     from algoscope import tasks
 
-    path, name = _split(text)
-    if path is None:
-        return tasks.get(text)
-    return _choose("task", path, name, _definitions(path).tasks)
+    return _find("task", text, tasks.get)
 
 
 def find_program(text: str) -> "GraphProgram":
     """The program of that name, or the one that the file holds."""
     from algoscope import programs
 
-    path, name = _split(text)
-    if path is None:
-        return programs.get(text)
-    return _choose("program", path, name, _definitions(path).programs)
+    return _find("program", text, programs.get)
 
 
-class _Definitions(NamedTuple):
-    tasks: "dict[str, Task]"
-    programs: "dict[str, GraphProgram]"
-
-
-def _split(text: str) -> tuple[pathlib.Path | None, str]:
-    """The file and the name in it; no file, where the text is a name alone."""
-    path, _, name = text.partition(":")
-    if pathlib.Path(path).suffix:
-        return pathlib.Path(path).resolve(), name
-    return None, text
+def _find(kind: str, text: str, get: Callable[[str], T]) -> T:
+    file, _, name = text.partition(":")
+    path = pathlib.Path(file).resolve()
+    if not path.suffix:
+        return get(text)
+    known = _definitions(path)[kind]
+    if not known:
+        raise ValueError(
+            f"{path}: got a file without a {kind}, needed one; examples/own_algorithm.py has both "
+            "a task and a program"
+        )
+    if name and name not in known:
+        raise ValueError(f"{path}: {unknown_name(kind, name, known)}")
+    if not name and len(known) > 1:
+        choices = " or ".join(f"{path.name}:{each}" for each in known)
+        raise ValueError(f"{path}: got {len(known)} of them, needed one {kind}: give {choices}")
+    return known[name or next(iter(known))]
 
 
 @functools.cache
-def _definitions(path: pathlib.Path) -> _Definitions:
-    """Runs or reads the file, and registers what it defines."""
+def _definitions(path: pathlib.Path) -> dict[str, dict[str, Any]]:
+    """Runs or reads the file, and registers what it defines: by kind, then by name."""
     import runpy
 
     from algoscope import programs, tasks
@@ -65,21 +68,7 @@ def _definitions(path: pathlib.Path) -> _Definitions:
         programs.register(program)
     for task in owned:
         tasks.register(task)
-    every = {task.name: task for task in (*owned, *(program.task for program in made))}
-    return _Definitions(every, {program.name: program for program in made})
-
-
-def _choose(kind: str, path: pathlib.Path, name: str, known: dict[str, T]) -> T:
-    if not known:
-        raise ValueError(
-            f"{path}: got a file without a {kind}, needed one; examples/own_algorithm.py has both "
-            "a task and a program"
-        )
-    if name and name not in known:
-        from algoscope.errors import unknown_name
-
-        raise ValueError(f"{path}: {unknown_name(kind, name, known)}")
-    if not name and len(known) > 1:
-        choices = " or ".join(f"{path.name}:{each}" for each in known)
-        raise ValueError(f"{path}: got {len(known)} of them, needed one {kind}: give {choices}")
-    return known[name] if name else next(iter(known.values()))
+    return {
+        "task": {task.name: task for task in (*owned, *(program.task for program in made))},
+        "program": {program.name: program for program in made},
+    }

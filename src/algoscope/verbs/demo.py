@@ -6,7 +6,7 @@ import time
 
 from algoscope.verbs.output import Answer, Verb
 from algoscope.verbs.report import verdict_table
-from algoscope.verbs.train import report_progress, write_tables
+from algoscope.verbs.train import report_progress
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,6 +27,7 @@ class Demo(Verb):
         from algoscope.programs.compiler import compile_program
         from algoscope.programs.verification import verify
         from algoscope.programs.verification_tables import verdict, verification_table
+        from algoscope.runs import parquet
         from algoscope.runs.environment import device_name, keep_compiled_programs
 
         begun = time.monotonic()
@@ -58,7 +59,7 @@ class Demo(Verb):
             "for each size, the longest part of this"
         )
         run = training.train(config, self.out, force=True, report=report_progress(self.output))
-        write_tables(run, ())
+        parquet.write(run)
         stage(4, "measure how far each network is from the algorithm")
         findings = report.findings(run, "bfs", report=self.output.report)
         stage(5, "draw the figures and write the page")

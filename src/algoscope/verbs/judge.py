@@ -36,23 +36,15 @@ class Judge(Verb):
 
         named = self.task and find_task(self.task).name
         task, subjects = dataclasses.replace(self, task=named)._subjects()
-        judgements = {}
+        judgements, numbers, lines = {}, {}, []
         for name, subject in subjects.items():
             self.output.report(f"judging {name}")
-            judgements[name] = judge(subject, task, self.problem_seed)
+            judgement = judgements[name] = judge(subject, task, self.problem_seed)
+            verdict, evidence = judgement.verdict, judgement.evidence
+            numbers[name] = {"verdict": verdict, "tested": evidence.tested, "evidence": evidence}
+            reasons = "; ".join(verdict.reasons)
+            lines.append(f"{name}: {verdict}{f' ({reasons})' if reasons else ''}")
         table = summary.seeds_table if len(judgements) > _MOST_COLUMNS else summary.table
-        lines = []
-        for name, judgement in judgements.items():
-            reasons = "; ".join(judgement.verdict.reasons)
-            lines.append(f"{name}: {judgement.verdict}{f' ({reasons})' if reasons else ''}")
-        numbers = {
-            name: {
-                "verdict": judgement.verdict,
-                "tested": judgement.evidence.tested,
-                "evidence": judgement.evidence,
-            }
-            for name, judgement in judgements.items()
-        }
         return Answer({"task": task, "subjects": numbers}, (table(task, judgements), *lines))
 
     def _subjects(self) -> "tuple[str, dict[str, Subject]]":

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import io
 import json
 import math
 import sys
@@ -70,21 +71,16 @@ class Output:
                 _show(part)
 
     @functools.cached_property
-    def _line(self) -> ProgressLine:
-        return ProgressLine(sys.stderr)
+    def progress(self) -> ProgressLine:
+        return ProgressLine(io.StringIO() if self.quiet else sys.stderr)
 
     def report(self, text: str | Table) -> None:
         """A line of progress."""
-        if not self.quiet:
-            self._line.report(str(text))
+        self.progress.report(str(text))
 
     def step(self, step: int, steps: int, text: str) -> None:
         """How far a training is."""
-        if not self.quiet:
-            self._line.step(step, steps, text)
-
-    def close(self) -> None:
-        self._line.close()
+        self.progress.step(step, steps, text)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -101,7 +97,7 @@ class Verb:
         try:
             answer = self.run()
         finally:
-            self.output.close()
+            self.output.progress.close()
         self.output.show(answer)
         return answer.status
 

@@ -14,8 +14,6 @@ from algoscope.verbs.output import Answer, Verb, number
 if TYPE_CHECKING:
     from algoscope.tasks import Batch, Task
 
-Variant = Literal["compiled", "printed"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Programs(Verb):
@@ -25,12 +23,21 @@ class Programs(Verb):
     """Problem size for which the networks that Mind The Gap prints are described."""
 
     def run(self) -> Answer:
-        from algoscope import programs
+        from algoscope import networks, programs
+        from algoscope.programs.compiler import compile_program
         from algoscope.programs.printed import TASKS, printed
         from algoscope.programs.verification_tables import limits
 
+        described: dict[str, dict[str, Any]] = {}
+        for name in programs.names():
+            network, certificate = compile_program(programs.get(name))
+            described[name] = {
+                "task": programs.get(name).task.name,
+                "width": network.config.width,
+                "parameters": sum(array.size for array in networks.arrays(network).values()),
+                "certificate": certificate._asdict(),
+            }
         certificates = {name: printed(name, self.size).certificate for name in TASKS}
-        described = {name: _description(name) for name in programs.names()}
         for name, certificate in certificates.items():
             described[name]["printed"] = certificate.as_json()
         columns = ["task", "width", "parameters", "sharpness", "margin", "largest_uniform_size"]
@@ -49,19 +56,32 @@ class Programs(Verb):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _MakesNetwork(Verb):
+class _AboutProgram(Verb):
+    name: tyro.conf.Positional[str]
+    """The program: a name that `algoscope programs` lists, or your own FILE.py or FILE.program."""
+    variant: Literal["compiled", "printed"] = "compiled"
+    """From the program, or as Mind The Gap prints it, figures 6-9 (bfs and bellman_ford)."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _MakesNetwork(_AboutProgram):
     width: int | None = None
-    """Width of the network; the smallest that fits, if not given."""
-    variant: Variant = "compiled"
-    """From the program, or as Mind The Gap prints it (bfs and bellman_ford, width 4)."""
+    """Width of the network; the smallest that fits, if not given. Printed ones have width 4."""
+
+    def _check_variant(self) -> None:
+        """Refuses the option that the variant has no use for."""
+        name = {"printed": "width", "compiled": "without_loops"}[self.variant]
+        if value := getattr(self, name, None):
+            raise ValueError(
+                f"--{name.replace('_', '-')}: got {value} with --variant {self.variant}, "
+                "needed it left out"
+            )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Compile(_MakesNetwork):
     """Compile a graph program into the weights of a network, and save them."""
 
-    name: tyro.conf.Positional[str]
-    """The program: a name that `algoscope programs` lists, or your own FILE.py or FILE.program."""
     out: pathlib.Path
     """Write the network to this .safetensors file."""
     size: int | None = None
@@ -75,7 +95,7 @@ class Compile(_MakesNetwork):
 
         if self.out.suffix != ".safetensors":
             raise ValueError(f"--out: got {self.out}, needed a name that ends in .safetensors")
-        _check_variant(self.variant, width=self.width)
+        self._check_variant()
         if (self.size is None) == (self.variant == "printed"):
             raise ValueError(
                 f"--size: got {self.size} with --variant {self.variant}; needed a size for a "
@@ -86,23 +106,19 @@ class Compile(_MakesNetwork):
             network, certificate = printed(self.name, self.size)
             networks.save(network, self.out, self.name)
             written = f"{self.name} as printed, for {self.size} nodes, written to {self.out}"
-            return Answer(
-                data | {"certificate": certificate.as_json()}, (written, limits(certificate))
-            )
+            data["certificate"] = certificate.as_json()
+            return Answer(data, (written, limits(certificate)))
         program = find_program(self.name)
         network = compile_program(program, self.width).network
         networks.save(network, self.out, program.task.name)
-        width = network.config.width
-        written = f"{program.name}, width {width}, written to {self.out}"
-        return Answer(data | {"width": width}, (written,))
+        data["width"] = network.config.width
+        return Answer(data, (f"{program.name}, width {data['width']}, written to {self.out}",))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Verify(_MakesNetwork):
     """Compare a program's compiled network, its interpreter and the reference algorithm."""
 
-    name: tyro.conf.Positional[str]
-    """The program: a name that `algoscope programs` lists, or your own FILE.py or FILE.program."""
     size: int = 64
     """Problem size."""
     count: int = 256
@@ -115,7 +131,7 @@ class Verify(_MakesNetwork):
     """Take the loops out of the graphs (printed variant)."""
 
     def run(self) -> Answer:
-        _check_variant(self.variant, width=self.width, without_loops=self.without_loops)
+        self._check_variant()
         return self._printed() if self.variant == "printed" else self._compiled()
 
     def _batch(self, task: "Task | str") -> "Batch":
@@ -144,25 +160,17 @@ class Verify(_MakesNetwork):
         if self.without_loops:
             batch = without_loops(batch)
         exactness = compare_with_reference(network, batch)
-        data = {
-            **exactness._asdict(),
-            "certificate": certificate.as_json(),
-            "samples": self.count,
-            "nodes": self.size,
-        }
+        data = exactness._asdict() | {"certificate": certificate.as_json()}
+        data |= {"samples": self.count, "nodes": self.size}
         return Answer(data, (printed_table(self.name, batch, exactness), limits(certificate)))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Draw(Verb):
+class Draw(_AboutProgram):
     """Draw the weights of a compiled program as heat maps, in SVG and PNG."""
 
-    name: tyro.conf.Positional[str]
-    """The program: a name that `algoscope programs` lists, or your own FILE.py or FILE.program."""
     out: pathlib.Path = pathlib.Path()
     """Write the pictures to this folder."""
-    variant: Variant = "compiled"
-    """From the program, or as Mind The Gap prints it, figures 6-9 (bfs and bellman_ford)."""
     size: int = 16
     """Problem size of a printed network; compiled ones are for all sizes."""
 
@@ -179,27 +187,3 @@ class Draw(Verb):
             program = find_program(self.name)
             paths = draw(program.name, panels.panels(program), self.out)
         return Answer({"pictures": paths}, tuple(map(str, paths)))
-
-
-def _description(name: str) -> dict[str, Any]:
-    from algoscope import networks, programs
-    from algoscope.programs.compiler import compile_program
-
-    program = programs.get(name)
-    network, certificate = compile_program(program)
-    return {
-        "task": program.task.name,
-        "width": network.config.width,
-        "parameters": sum(array.size for array in networks.arrays(network).values()),
-        "certificate": certificate._asdict(),
-    }
-
-
-def _check_variant(variant: Variant, **options: Any) -> None:
-    """Refuses options that the variant has no use for."""
-    fixed = {"printed": "width", "compiled": "without_loops"}[variant]
-    if options.get(fixed):
-        raise ValueError(
-            f"--{fixed.replace('_', '-')}: got {options[fixed]} with --variant {variant}, "
-            "needed it left out"
-        )

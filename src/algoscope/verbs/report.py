@@ -48,16 +48,12 @@ class Report(Verb):
             remeasure=self.remeasure,
             report=self.output.report,
         )
-        examined = [
-            (run, report.findings(run, task, problem_seed=self.problem_seed))
-            for run in opened
-            for task in run.tasks
-        ]
-        data = [
-            {"run": run.path, "task": findings.task, "verdicts": findings.words}
-            for run, findings in examined
-        ]
-        tables = (verdict_table(findings) for _, findings in examined)
+        data, tables = [], []
+        for run in opened:
+            for task in run.tasks:
+                findings = report.findings(run, task, problem_seed=self.problem_seed)
+                data.append({"run": run.path, "task": task, "verdicts": findings.words})
+                tables.append(verdict_table(findings))
         return Answer({"report": path, "runs": data}, (*tables, f"report: {path}"))
 
 

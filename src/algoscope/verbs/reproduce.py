@@ -78,12 +78,9 @@ class Reproduce(Verb):
 def _listed() -> Answer:
     from algoscope import experiments
 
-    listed = [experiments.get(name) for name in experiments.names()]
     columns = ["name", "what", "source", "smoke", "full"]
-    rows = [
-        [e.name, e.summary, e.source, *(e.costs[preset] for preset in ("smoke", "full"))]
-        for e in listed
-    ]
+    listed = map(experiments.get, experiments.names())
+    rows = [[e.name, e.summary, e.source, e.costs["smoke"], e.costs["full"]] for e in listed]
     data = [dict(zip(columns, row, strict=True)) for row in rows]
     return Answer(data, (Table("experiments", columns, rows),))
 

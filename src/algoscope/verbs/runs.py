@@ -2,15 +2,12 @@
 
 import dataclasses
 import pathlib
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import tyro
 
 from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb, number
-
-if TYPE_CHECKING:
-    from algoscope.runs import Run
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,8 +22,23 @@ class List(_OverRuns):
 
     def run(self) -> Answer:
         from algoscope import runs
+        from algoscope.runs.comparison import outcome
 
-        rows = [_summary(run) for run in runs.list_runs(self.root)]
+        rows = []
+        for run in runs.list_runs(self.root):
+            scores = (value for name, value in outcome(run).items() if name.startswith("test "))
+            rows.append(
+                {
+                    "run": run.name,
+                    "tasks": " ".join(run.tasks),
+                    "seeds": len(run.seeds),
+                    "step": f"{run.step}/{run.config['steps']}",
+                    "state": "finished" if run.finished else "stopped",
+                    "test": " ".join(f"{value:.4f}" for value in scores),
+                    "device": run.device,
+                    "created": run.created,
+                }
+            )
         columns = ["run", "tasks", "seeds", "step", "state", "test", "device", "created"]
         cells = [[str(row[column]) for column in columns] for row in rows]
         return Answer(rows, (Table(f"{len(rows)} runs in {self.root}", columns, cells),))
@@ -104,19 +116,3 @@ class Runs:
 
     def main(self) -> int:
         return self.verb.main()
-
-
-def _summary(run: "Run") -> dict[str, Any]:
-    from algoscope.runs.comparison import outcome
-
-    scores = (value for name, value in outcome(run).items() if name.startswith("test "))
-    return {
-        "run": run.name,
-        "tasks": " ".join(run.tasks),
-        "seeds": len(run.seeds),
-        "step": f"{run.step}/{run.config['steps']}",
-        "state": "finished" if run.finished else "stopped",
-        "test": " ".join(f"{value:.4f}" for value in scores),
-        "device": run.device,
-        "created": run.created,
-    }

@@ -1,8 +1,9 @@
 """`algoscope tasks` and `algoscope sample`: what there is to learn, and problems of it."""
 
 import dataclasses
+import io
 import pathlib
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -13,7 +14,7 @@ from algoscope.verbs.output import Answer, Verb, named_values
 if TYPE_CHECKING:
     import numpy as np
 
-    from algoscope.tasks import Batch, Task
+    from algoscope.tasks import Batch
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -24,17 +25,22 @@ class Tasks(Verb):
         from algoscope import tasks
         from algoscope.tasks import Stage
 
-        listed = [tasks.get(name) for name in tasks.names()]
-        rows = []
-        for task in listed:
+        data, rows = {}, []
+        for task in map(tasks.get, tasks.names()):
             stages = (task.at(stage) for stage in (Stage.INPUT, Stage.HINT, Stage.OUTPUT))
             features = [" ".join(feature.name for feature in stage) for stage in stages]
             rows.append([task.name, task.summary.rstrip("."), str(task.smallest), *features])
+            data[task.name] = {
+                "algorithm": task.summary,
+                "smallest": task.smallest,
+                "options": sorted(task.options),
+                "features": {
+                    f.name: {"stage": f.stage, "location": f.location, "kind": f.kind}
+                    for f in task.features
+                },
+            }
         columns = ["name", "algorithm", "from size", "inputs", "hints", "outputs"]
-        return Answer(
-            {task.name: _description(task) for task in listed},
-            (Table(f"{len(rows)} tasks", columns, rows),),
-        )
+        return Answer(data, (Table(f"{len(rows)} tasks", columns, rows),))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,7 +61,9 @@ class Sample(Verb):
     """Write all problems to this .npz file, arrays named inputs.A, hints.pi_h, …"""
 
     def run(self) -> Answer:
-        from algoscope import tasks
+        import numpy as np
+
+        from algoscope import files, tasks
 
         if self.out:
             _check_file(self.out)
@@ -63,27 +71,13 @@ class Sample(Verb):
         task = find_task(self.name)
         batch = tasks.sample(task, self.size, self.count, self.seed, **options)
         if self.out:
-            _write_npz(self.out, _named_arrays(batch))
+            file = io.BytesIO()
+            np.savez_compressed(file, **_named_arrays(batch))  # pyright: ignore[reportArgumentType]
+            files.write_bytes(self.out, file.getvalue())
             written = f"{len(batch)} problems of {task.name} written to {self.out}"
             return Answer({"task": task.name, "problems": len(batch), "out": self.out}, (written,))
         data = {"task": task.name, "seed": self.seed, **_named_arrays(batch)}
         return Answer(data, (batch.table(),))
-
-
-def _description(task: "Task") -> dict[str, Any]:
-    return {
-        "algorithm": task.summary,
-        "smallest": task.smallest,
-        "options": sorted(task.options),
-        "features": {
-            feature.name: {
-                "stage": feature.stage,
-                "location": feature.location,
-                "kind": feature.kind,
-            }
-            for feature in task.features
-        },
-    }
 
 
 def _check_file(path: pathlib.Path) -> None:
@@ -103,15 +97,3 @@ def _named_arrays(batch: "Batch") -> "dict[str, np.ndarray]":
         for stage, arrays in stages.items()
         for name, array in arrays.items()
     } | {"lengths": batch.lengths}
-
-
-def _write_npz(path: pathlib.Path, arrays: "dict[str, np.ndarray]") -> None:
-    import numpy as np
-
-    from algoscope import files
-
-    def fill(temporary: pathlib.Path) -> None:
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
-
-    files.place(path, fill)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from algoscope.training import Report, TrainingConfig
 
 _WITH_RESUME = ("resume", "task", "output", "track", "checkpoint_seconds", "at_once")
-Tracker = Literal["tensorboard", "wandb", "mlflow"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,11 +53,12 @@ class Train(TrainingOptions, Verb):
     """Networks side by side on each device; as many as fit, if not given."""
     checkpoint_seconds: float = 60.0
     """How much work may be lost when the run is killed."""
-    track: tuple[Tracker, ...] = ()
+    track: tuple[Literal["tensorboard", "wandb", "mlflow"], ...] = ()
     """Also write the metrics for these trackers, into the run folder and offline."""
 
     def run(self) -> Answer:
         from algoscope import files, training
+        from algoscope.runs import parquet, trackers
         from algoscope.runs.environment import device_name, keep_compiled_programs
 
         keep_compiled_programs()
@@ -81,8 +81,9 @@ class Train(TrainingOptions, Verb):
             run = training.train(config, out, start=start, force=self.force, **pace)
         else:
             raise ValueError("train: got no task, needed at least one, or --resume RUN")
-        for name, folder in write_tables(run, self.track).items():
-            self.output.report(f"{name}: {folder}")
+        parquet.write(run)
+        for name in self.track:
+            self.output.report(f"{name}: {trackers.write(run, name)}")
         return Answer({"run": str(run.path), **run.results}, tuple(_results(run)))
 
     def _check_resume(self) -> None:
@@ -124,21 +125,18 @@ def report_progress(output: Output) -> "Callable[[Report], None]":
     """Shows how far a training is on the progress line."""
 
     def report(progress: "Report") -> None:
-        parts = [f"loss {progress.loss:.4f}", _rate(progress)]
+        parts = [f"loss {progress.loss:.4f}"]
         if not math.isnan(progress.score):
-            parts.insert(1, f"validation {progress.score:.4f}")
+            parts.append(f"validation {progress.score:.4f}")
+        if math.isnan(progress.steps_per_second):
+            parts.append("compiled")
+        else:
+            left = round(progress.seconds_left) if math.isfinite(progress.seconds_left) else 0
+            parts.append(f"{progress.steps_per_second:.3g} steps/s")
+            parts.append(f"{datetime.timedelta(seconds=left)} left")
         output.step(progress.step, progress.steps, "  ".join(parts))
 
     return report
-
-
-def write_tables(run: "Run", trackers: tuple[Tracker, ...]) -> dict[str, pathlib.Path]:
-    """Writes the run's Parquet tables, and what trackers read; returns where the latter is."""
-    from algoscope.runs import parquet
-    from algoscope.runs import trackers as adapters
-
-    parquet.write(run)
-    return {name: adapters.write(run, name) for name in trackers}
 
 
 def _network_options(texts: tuple[str, ...]) -> dict[str, Any]:
@@ -168,10 +166,3 @@ def _results(run: "Run") -> Iterator[str]:
         )
     yield from (f"note: {text}" for text in run.notes)
     yield f"run folder: {run.path}"
-
-
-def _rate(progress: "Report") -> str:
-    if math.isnan(progress.steps_per_second):
-        return "compiled"
-    left = round(progress.seconds_left) if math.isfinite(progress.seconds_left) else 0
-    return f"{progress.steps_per_second:.3g} steps/s  {datetime.timedelta(seconds=left)} left"

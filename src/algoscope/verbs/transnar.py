@@ -42,12 +42,10 @@ class TrainTower(TransnarConfig, Verb):
         else:
             if self.out is None:
                 raise ValueError("--out: got none, needed a name for the run folder")
-            reasoner = None
+            reasoner, names = None, ", ".join(self.tasks)
             if self.reasoner is not None:
                 reasoner = transnar.reasoner_of(runs.open(self.reasoner), self.reasoner_seed)
-            self.output.report(
-                f"training {', '.join(self.tasks)} on {device_name()} into {self.out}"
-            )
+            self.output.report(f"training {names} on {device_name()} into {self.out}")
             run = transnar.train(
                 self._config(), self.out, reasoner=reasoner, force=self.force, report=report
             )
@@ -78,11 +76,12 @@ class Evaluate(Verb):
 
         scores = transnar.evaluate(transnar.load(self.path), self.sizes, self.problems)
         fields = ("shape", "parse", "clrs", "exact")
-        rows = []
-        for task, by_size in scores.items():
-            for size, score in by_size.items():
-                values = (*(getattr(score, field) for field in fields), score.clrs_error)
-                rows.append([task, str(size), *(f"{value:.3f}" for value in values)])
+        shown = (*fields, "clrs_error")
+        rows = [
+            [task, str(size), *(f"{getattr(score, field):.3f}" for field in shown)]
+            for task, by_size in scores.items()
+            for size, score in by_size.items()
+        ]
         title = f"{self.path}: {self.problems} problems of each task and size"
         table = Table(title, ["task", "n", *fields, "± clrs"], rows)
         return Answer(transnar.scores.as_json(scores), (table,))
@@ -102,15 +101,12 @@ class Ask(Verb):
 
         answer = transnar.ask(transnar.load(self.path), self.prompt.replace("\\n", "\n"))
         lines = [f"answer:  {answer.text.strip()}"]
-        if answer.fault is not None:
+        if answer.reading is None or answer.scores is None:
             lines.append(f"malformed, so nobody can check it: {answer.fault}")
         else:
-            assert answer.reading is not None
-            assert answer.scores is not None
-            arrays = answer.reading.arrays.items()
+            arrays, scores = answer.reading.arrays.items(), answer.scores
             lines += [f"read as: {name} = {array.tolist()}" for name, array in arrays]
             lines.append(f"right:   {(answer.right or '').strip()}")
-            scores = answer.scores
             lines.append(f"shape {scores.shape:g}, parse {scores.parse:g}, CLRS {scores.clrs:.3f}")
         return Answer(answer.as_json(), tuple(lines))
 

@@ -1,25 +1,15 @@
 """What the paper says about its figures, each as a claim with the numbers that decide it."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 
 from algoscope.experiments.experiment import Claim
-from algoscope.experiments.mind_the_gap.paper import (
-    BETWEEN_SOLUTIONS,
-    CLOSEST_TO_COMPILED,
-    CLUSTERS,
-)
+from algoscope.experiments.mind_the_gap import paper
 from algoscope.experiments.mind_the_gap.solutions import Solutions
-from algoscope.measures.across import (
-    Clusters,
-    Correlation,
-    Partial,
-    correlation,
-    pairwise_total_variation,
-    partial_correlation,
-    ward_clusters,
-)
+from algoscope.measures import across
+from algoscope.measures.across import Clusters, Correlation, Partial
 from algoscope.measures.references import reference_class
 
 _SIGNIFICANT = 0.05
@@ -33,9 +23,8 @@ _BEGINNING = 2
 class Related(NamedTuple):
     """Test score against one kind of faithfulness."""
 
-    kind: str
-    """external or internal"""
     label: str
+    """Begins with its kind, external or internal."""
     correlation: Correlation | None
     reason: str
     """Why there is none."""
@@ -47,40 +36,42 @@ class Related(NamedTuple):
     def unrelated(self) -> bool | None:
         """None if there are too few seeds to say."""
         c = self.correlation
-        if c is None:
-            return None
-        if min(c.pearson_p, c.spearman_p) < _SIGNIFICANT:
+        if c and min(c.pearson_p, c.spearman_p) < _SIGNIFICANT:
             return False
-        return True if c.count >= _ENOUGH else None
+        return True if c and c.count >= _ENOUGH else None
 
 
+@functools.cache
 def related(solutions: Solutions, size: int) -> list[Related]:
     """External, internal to the nearest reference, and internal to each reference of the class."""
-    kinds = {f"external, n = {size}": ("external", solutions.external(size))}
-    nearest = f"internal, nearest reference, n = {size}"
-    kinds[nearest] = ("internal", solutions.internal(size, "eq24"))
+    measures = {"external": solutions.external(size)}
+    measures["internal, nearest reference"] = solutions.internal(size, "eq24")
     for name in solutions.references(size):
-        distances = solutions.internal(size, "eq24", name)
-        kinds[f"internal, {name}, n = {size}"] = ("internal", distances)
-    relations = []
-    for label, (kind, values) in kinds.items():
-        try:
-            plain = correlation(solutions.test, values)
-        except ValueError as reason:
-            relations.append(Related(kind, label, None, str(reason).partition(";")[0], None))
-            continue
-        try:
-            partial = partial_correlation(solutions.test, values, solutions.log_steps)
-        except ValueError:
-            partial = None
-        relations.append(Related(kind, label, plain, "", partial))
-    return relations
+        measures[f"internal, {name}"] = solutions.internal(size, "eq24", name)
+    return [_related(f"{label}, n = {size}", solutions, v) for label, v in measures.items()]
 
 
-def unrelated(solutions: Solutions, size: int) -> list[Claim]:
+def all_related(solutions: Solutions) -> list[Related]:
+    """At all sizes."""
+    return [relation for size in solutions.plan.sizes for relation in related(solutions, size)]
+
+
+def _related(label: str, solutions: Solutions, values: np.ndarray) -> Related:
+    try:
+        plain = across.correlation(solutions.test, values)
+    except ValueError as reason:
+        return Related(label, None, str(reason).partition(";")[0], None)
+    try:
+        partial = across.partial_correlation(solutions.test, values, solutions.log_steps)
+    except ValueError:
+        partial = None
+    return Related(label, plain, "", partial)
+
+
+def unrelated(solutions: Solutions) -> list[Claim]:
     """Accuracy does not correlate with external, nor with internal faithfulness."""
     claims = []
-    for relation in related(solutions, size)[:2]:
+    for relation in related(solutions, solutions.plan.sizes[-1])[:2]:
         c = relation.correlation
         evidence = relation.reason
         if c is not None:
@@ -121,10 +112,8 @@ def traces_degrade(solutions: Solutions, size: int) -> Claim:
 def _split(curves: list[np.ndarray], steps: int) -> tuple[np.ndarray, np.ndarray]:
     """The means of curves, [seed, step] each, up to a step and after it: [seed], NaN where no
     problem has come so far."""
-    first, later = (
-        np.concatenate([curve[:, part] for curve in curves], 1)
-        for part in (slice(None, steps), slice(steps, None))
-    )
+    first = np.concatenate([curve[:, :steps] for curve in curves], 1)
+    later = np.concatenate([curve[:, steps:] for curve in curves], 1)
     return _mean(first, 1), _mean(later, 1)
 
 
@@ -163,9 +152,10 @@ class Between(NamedTuple):
     """The mean between two references; NaN if there is but one."""
 
 
+@functools.cache
 def between(solutions: Solutions) -> Between:
     references = reference_class(solutions.batch)
-    distances = pairwise_total_variation(
+    distances = across.pairwise_total_variation(
         [*solutions.recordings(), *(reference.recording for reference in references)]
     )
     names = [f"seed {seed['seed']}" for seed in solutions.seeds]
@@ -175,7 +165,7 @@ def between(solutions: Solutions) -> Between:
         [*names, *(reference.name for reference in references)],
         len(references),
         distances,
-        ward_clusters(trained) if count >= 3 else None,
+        across.ward_clusters(trained) if count >= 3 else None,
         _mean_pair(trained),
         float(distances[:count, count:].min()),
         _mean_pair(exact),
@@ -187,42 +177,37 @@ def _mean_pair(distances: np.ndarray) -> float:
     return float(pairs.mean()) if pairs.size else float("nan")
 
 
-def far_from_compiled(solutions: Solutions, between: Between) -> list[Claim]:
+def far_from_compiled(solutions: Solutions) -> list[Claim]:
     """Section 4.5 and figure 5."""
-    nodes, task = solutions.plan.sizes[0], solutions.plan.task
+    compared, nodes, task = between(solutions), solutions.plan.sizes[0], solutions.plan.task
+    in_paper = task == "bfs"
     evidence = [
-        f"between solutions {_three(between.solutions, nodes)}",
-        f"closest to a reference {_three(between.closest, nodes)}",
+        f"between solutions {_three(compared.solutions, nodes)}",
+        f"closest to a reference {_three(compared.closest, nodes)}",
     ]
-    if np.isfinite(between.exact):
-        evidence.append(f"between references {_three(between.exact, nodes)}")
-    if task == "bfs":
-        evidence.append(f"paper {BETWEEN_SOLUTIONS} and {CLOSEST_TO_COMPILED}")
-    claims = [
-        Claim(
-            f"{task}: every solution is farther from each reference than solutions are from each "
-            f"other in the mean (n = {nodes})",
-            between.closest > between.solutions,
-            "; ".join(evidence),
-        )
-    ]
-    if between.clusters is not None:
-        best = max(between.clusters.silhouettes.values())
-        claims.append(
-            Claim(
-                f"{task}: solutions fall into several clusters (Ward, number by silhouette)",
-                between.clusters.count > 1,
-                f"{between.clusters.count}, best mean silhouette {best:.2f}"
-                + (f"; paper {CLUSTERS}" if task == "bfs" else ""),
-            )
-        )
+    if np.isfinite(compared.exact):
+        evidence.append(f"between references {_three(compared.exact, nodes)}")
+    if in_paper:
+        evidence.append(f"paper {paper.BETWEEN_SOLUTIONS} and {paper.CLOSEST_TO_COMPILED}")
+    text = (
+        f"{task}: every solution is farther from each reference than solutions are from each "
+        f"other in the mean (n = {nodes})"
+    )
+    claims = [Claim(text, compared.closest > compared.solutions, "; ".join(evidence))]
+    clusters = compared.clusters
+    if clusters is not None:
+        best = max(clusters.silhouettes.values())
+        text = f"{task}: solutions fall into several clusters (Ward, number by silhouette)"
+        number = f"{clusters.count}, best mean silhouette {best:.2f}"
+        paper_number = f"; paper {paper.CLUSTERS}" if in_paper else ""
+        claims.append(Claim(text, clusters.count > 1, number + paper_number))
     return claims
 
 
-def figure_claims(solutions: Solutions, between: Between | None) -> list[Claim]:
-    """All claims about a task's figures; without `between` none about figure 5."""
-    claims = unrelated(solutions, solutions.plan.sizes[-1])
-    claims += far_from_compiled(solutions, between) if between is not None else []
+def figure_claims(solutions: Solutions) -> list[Claim]:
+    """All claims about a task's figures; about figure 5 where solutions can be compared."""
+    claims = unrelated(solutions)
+    claims += far_from_compiled(solutions) if solutions.comparable else []
     for size in solutions.plan.sizes:
         claims += [closer_at_first(solutions, size), traces_degrade(solutions, size)]
     return claims

@@ -1,24 +1,16 @@
 """The figures, from the numbers and the attention that were kept."""
 
+import pathlib
 from collections.abc import Mapping
 
 import numpy as np
 import scipy.stats
 
-from algoscope.experiments.mind_the_gap.claims import Between
+from algoscope.experiments.mind_the_gap.claims import between
 from algoscope.experiments.mind_the_gap.solutions import Solutions
 from algoscope.measures.references import reference_class
-from algoscope.report.figures import attention, distances
-from algoscope.report.figures.style import (
-    FULL,
-    MUTED,
-    REFERENCE,
-    TRAINED,
-    Drawn,
-    grid,
-    sheet,
-    styled,
-)
+from algoscope.report.figures import attention, distances, style
+from algoscope.report.figures.style import Drawn
 from algoscope.report.findings import Distances, Shown
 
 _ALL_STEPS = 64
@@ -27,19 +19,18 @@ _ALL_STEPS = 64
 def accuracy_against_faithfulness(solutions: Solutions, name: str) -> Drawn:
     """Figures 1 and 10: every seed a point, with the line of least squares and its 95 % band."""
     size = solutions.plan.sizes[-1]
+    external, internal = solutions.external(size), solutions.internal(size, "eq24")
     kinds = {
-        f"external faithfulness (eq. 25), n = {size}": solutions.external(size),
-        f"distance from the nearest reference (eq. 24), n = {size}": solutions.internal(
-            size, "eq24"
-        ),
+        f"external faithfulness (eq. 25), n = {size}": external,
+        f"distance from the nearest reference (eq. 24), n = {size}": internal,
     }
-    with styled():
-        figure = sheet(FULL, 3.6)
+    with style.styled():
+        figure = style.sheet(style.FULL, 3.6)
         for axes, (label, values) in zip(figure.subplots(1, 2), kinds.items(), strict=True):
             axes.grid(True)
             axes.set_axisbelow(True)
             _band(axes, values, solutions.test)
-            axes.plot(values, solutions.test, "o", color=TRAINED, markersize=4, alpha=0.7)
+            axes.plot(values, solutions.test, "o", color=style.TRAINED, markersize=4, alpha=0.7)
             axes.set_xlabel(label)
             axes.set_ylabel("test score")
     return Drawn(
@@ -66,8 +57,9 @@ def _band(axes, x: np.ndarray, y: np.ndarray) -> None:
     left = y - y.mean() - slope * (x - x.mean())
     error = np.sqrt((left**2).sum() / (count - 2) * (1 / count + (grid - x.mean()) ** 2 / spread))
     half = scipy.stats.t.ppf(0.975, count - 2) * error
-    axes.fill_between(grid, line - half, line + half, color=REFERENCE, alpha=0.15, linewidth=0)
-    axes.plot(grid, line, color=REFERENCE)
+    blue = style.REFERENCE
+    axes.fill_between(grid, line - half, line + half, color=blue, alpha=0.15, linewidth=0)
+    axes.plot(grid, line, color=blue)
 
 
 def attention_over_time(solutions: Solutions, name: str) -> Drawn:
@@ -100,17 +92,17 @@ def traces_over_time(solutions: Solutions, name: str) -> Drawn:
 
 def _over_time(curves: Mapping[str, np.ndarray], name: str, label: str, caption: str) -> Drawn:
     across = min(3, len(curves))
-    with styled():
-        figure, panels = grid(len(curves), FULL, across, 2.7, sharey=True)
+    with style.styled():
+        figure, panels = style.grid(len(curves), style.FULL, across, 2.7, sharey=True)
         for axes, (title, values) in zip(panels, curves.items(), strict=True):
             steps = np.arange(1, values.shape[1] + 1)
             axes.grid(True, axis="y")
-            axes.plot(steps, values.T, color=TRAINED, linewidth=0.6, alpha=0.3)
-            axes.plot(steps, values.mean(0), "o-", color=TRAINED, linewidth=2, markersize=4)
+            axes.plot(steps, values.T, color=style.TRAINED, linewidth=0.6, alpha=0.3)
+            axes.plot(steps, values.mean(0), "o-", color=style.TRAINED, linewidth=2, markersize=4)
             axes.set_title(title)
             axes.set_ylim(-0.04, 1.04)
             axes.xaxis.get_major_locator().set_params(integer=True)
-            axes.tick_params(labelcolor=MUTED)
+            axes.tick_params(labelcolor=style.MUTED)
             axes.set_xlabel("step")
         figure.supylabel(label, fontsize=9.5)
     return Drawn(
@@ -146,29 +138,53 @@ def _ranked(solutions: Solutions) -> list[int]:
 
 
 def _maps(solutions: Solutions, name: str, chosen: list[int], all_references: bool) -> Drawn:
-    recordings_of_seeds = solutions.recordings()
     longest = int(np.argmax(solutions.batch.lengths))
     sample = slice(longest, longest + 1)
-    batch = solutions.batch.take(sample)
-    nearest = solutions.seeds[chosen[0]]["sizes"][str(solutions.plan.sizes[0])]["nearest"]
-    classes = reference_class(batch)
-    classes = [r for r in classes if r.name == nearest] + [
-        r for r in classes if r.name != nearest and all_references
-    ]
-    recordings = {f"compiled {r.name}": r.recording for r in classes}
+    batch, size = solutions.batch.take(sample), solutions.plan.sizes[0]
+    nearest = solutions.seeds[chosen[0]]["sizes"][str(size)]["nearest"]
+    exact = {r.name: r.recording for r in reference_class(batch)}
+    shown_programs = dict.fromkeys([nearest, *exact]) if all_references else [nearest]
+    recordings = {f"compiled {program}": exact[program] for program in shown_programs}
     scores, notes = {}, {}
+    trained = solutions.recordings()
     for index in chosen:
         seed = solutions.seeds[index]
         label = f"seed {seed['seed']}"
-        recordings[label] = recordings_of_seeds[index].take(sample)
+        recordings[label] = trained[index].take(sample)
         scores[label], notes[label] = seed["test"], f"test {seed['test']:.2f}"
-    title = f"{solutions.plan.task} with {solutions.plan.sizes[0]} nodes"
-    shown = Shown([title], batch, recordings)
-    drawn = attention.draw(shown, scores, notes, most_steps=_ALL_STEPS)
-    return drawn._replace(name=name)
+    shown = Shown([f"{solutions.plan.task} with {size} nodes"], batch, recordings)
+    return attention.draw(shown, scores, notes, most_steps=_ALL_STEPS)._replace(name=name)
 
 
-def between_solutions(between: Between, name: str) -> Drawn:
+def between_solutions(solutions: Solutions, name: str) -> Drawn:
     """Figure 5: all solutions against each other, and the tree that joins the nearest first."""
-    compared = Distances(between.names, between.references, between.total_variation)
-    return distances.draw(compared)._replace(name=name)
+    compared = between(solutions)
+    shown = Distances(compared.names, compared.references, compared.total_variation)
+    return distances.draw(shown)._replace(name=name)
+
+
+_FIGURES = {
+    "bfs": {
+        "1": accuracy_against_faithfulness,
+        "2": attention_over_time,
+        "3": best_match,
+        "4": traces_over_time,
+        "5": between_solutions,
+        "15": attention_in_full,
+    },
+    "bellman_ford": {
+        "10": accuracy_against_faithfulness,
+        "11": traces_over_time,
+        "14": attention_in_full,
+    },
+}
+"""By task and number in the paper."""
+
+
+def draw_all(solutions: Solutions, folder: pathlib.Path) -> list[str]:
+    """Draws the figures of a task into a folder; returns their numbers."""
+    folder.mkdir(parents=True, exist_ok=True)
+    task = solutions.plan.task
+    for number, draw in _FIGURES[task].items():
+        style.save(draw(solutions, f"figure-{number}-{task}"), folder)
+    return list(_FIGURES[task])

@@ -10,7 +10,7 @@ Of each seed
     sizes.N.nearest                     the reference with the least eq24
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,12 +28,6 @@ _SEED = 3
 """That of the canonical test problems: 32 of 64 nodes are those."""
 
 
-class _Problems(NamedTuple):
-    batch: Batch
-    references: list[Reference]
-    unsettled: np.ndarray
-
-
 def problems(task: str, size: int, count: int) -> Batch:
     return tasks.sample(task, size, count, _SEED)
 
@@ -47,19 +41,18 @@ def measure(
     by_size = {}
     for size in sizes:
         batch = problems(task, size, count)
-        by_size[size] = _Problems(batch, reference_class(batch), unsettled(batch))
+        by_size[size] = batch, reference_class(batch), unsettled(batch)
     results = run.results
     numbers, attention = [], []
     for index, seed in enumerate(run.seeds):
         network = run.ensemble([seed]).member(0, task)
-        recordings = {size: record(network, part.batch) for size, part in by_size.items()}
+        recordings = {size: record(network, batch) for size, (batch, _, _) in by_size.items()}
         numbers.append(
             {
                 "seed": seed,
                 "test": results["test"][task]["score"][index],
-                "best_step": results["best_step"][index],
-                "best_validation": results["best_validation"][index],
-                "sizes": {str(size): _numbers(recordings[size], by_size[size]) for size in sizes},
+                **{name: results[name][index] for name in ("best_step", "best_validation")},
+                "sizes": {str(size): _numbers(recordings[size], *by_size[size]) for size in sizes},
             }
         )
         means = np.asarray(recordings[sizes[0]].attention)[:compared].mean(2)
@@ -67,13 +60,13 @@ def measure(
     return to_json(numbers), np.stack(attention)
 
 
-def _numbers(recording: Recording, problems: _Problems) -> dict[str, Any]:
-    gaps = [
-        internal_gap(recording, reference, problems.unsettled) for reference in problems.references
-    ]
+def _numbers(
+    recording: Recording, batch: Batch, references: list[Reference], unsettled: np.ndarray
+) -> dict[str, Any]:
+    gaps = [internal_gap(recording, reference, unsettled) for reference in references]
     return {
-        "accuracy": float(networks.score(recording, problems.batch)["score"]),
-        "external": _external(recording, problems.batch) if recording.hints else None,
+        "accuracy": float(networks.score(recording, batch)["score"]),
+        "external": _external(recording, batch) if recording.hints else None,
         "internal": {gap.reference: _internal(gap) for gap in gaps},
         "nearest": nearest(gaps).reference,
     }
@@ -82,10 +75,8 @@ def _numbers(recording: Recording, problems: _Problems) -> dict[str, Any]:
 def _external(recording: Recording, batch: Batch) -> dict[str, Any]:
     match = external_faithfulness(recording, batch)
     return {
-        "eq25": match.eq25,
-        "exact_steps": match.exact_steps,
-        "moves": match.moves,
-        "per_step": {name: hint.eq25_per_step.tolist() for name, hint in match.by_hint.items()},
+        **{name: getattr(match, name) for name in ("eq25", "exact_steps", "moves")},
+        "per_step": {name: hint.eq25_per_step for name, hint in match.by_hint.items()},
     }
 
 
@@ -95,7 +86,6 @@ def _internal(gap: InternalGap) -> dict[str, Any]:
         "eq24": gap.eq24,
         "per_row_l1": all_rows.per_row_l1,
         "total_variation": all_rows.total_variation,
-        "unsettled": gap.by_rows["unsettled"].total_variation,
-        "decisive": gap.by_rows["decisive"].total_variation,
-        "per_step": gap.total_variation_per_step.tolist(),
+        **{rows: gap.by_rows[rows].total_variation for rows in ("unsettled", "decisive")},
+        "per_step": gap.total_variation_per_step,
     }

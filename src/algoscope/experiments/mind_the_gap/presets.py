@@ -4,16 +4,12 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from algoscope.experiments.experiment import Report
-
 if TYPE_CHECKING:
-    from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions
+    from algoscope.experiments.mind_the_gap.solutions import Plan
 
 TASKS = ("bfs", "bellman_ford", "dfs")
 _SEEDS = {"bfs": 128, "bellman_ford": 128, "dfs": 32}
-_FEW_SEEDS = {"bfs": 4, "bellman_ford": 4, "dfs": 2}
-_CHUNKS = {"bfs": 128, "bellman_ford": 128, "dfs": 32}
-"""Seeds that are trained together on a GPU."""
+"""Trained together on a GPU."""
 _STEPS = 10_000
 _RATES = {"bfs": 14_700.0, "bellman_ford": 8_800.0, "dfs": 1_000.0}
 """Seed-steps a second on one H200: of 128 seeds at n = 16 (docs/explanation/performance.md); of
@@ -28,46 +24,23 @@ def plan_of(preset: str, task: str, *, traces: bool = True) -> "Plan":
 
     hints = training.hint_options("encoded_decoded" if traces else "none")
     if preset == "smoke":
-        return Plan(
-            training.TrainingConfig(
-                (task,),
-                seeds=_FEW_SEEDS[task],
-                steps=60,
-                learning_rate=3e-3,
-                evaluate_every=20,
-                scored_on=("test",),
-                recipe=tasks.Recipe(sizes=(4, 7), count=8),
-                network=networks.NetworkConfig(width=16, **hints),
-            ),
-            chunk=2,
-            sizes=(7, 12),
-            problems=8,
-            compared=4,
-        )
-    return Plan(
-        training.TrainingConfig(
+        config = training.TrainingConfig(
             (task,),
-            seeds=_SEEDS[task],
-            steps=_STEPS,
+            seeds=2 if task == "dfs" else 4,
+            steps=60,
+            learning_rate=3e-3,
+            evaluate_every=20,
             scored_on=("test",),
-            network=networks.NetworkConfig(**hints),
-        ),
-        chunk=_CHUNKS[task],
-        sizes=(16,) if task == "dfs" else (16, 64),
-        problems=32,
-        compared=8,
+            recipe=tasks.Recipe(sizes=(4, 7), count=8),
+            network=networks.NetworkConfig(width=16, **hints),
+        )
+        return Plan(config, chunk=2, sizes=(7, 12), problems=8, compared=4)
+    network = networks.NetworkConfig(**hints)
+    config = training.TrainingConfig(
+        (task,), seeds=_SEEDS[task], steps=_STEPS, scored_on=("test",), network=network
     )
-
-
-def solve_all(
-    preset: str, plans: Sequence["Plan"], out: pathlib.Path, report: Report
-) -> list["Solutions"]:
-    """The plans' solutions, found in the folder or made there."""
-    from algoscope.experiments.mind_the_gap.solutions import solve
-
-    if preset == "full":
-        report(estimate(plans, out))
-    return [solve(plan, out, report) for plan in plans]
+    sizes = (16,) if task == "dfs" else (16, 64)
+    return Plan(config, chunk=_SEEDS[task], sizes=sizes, problems=32, compared=8)
 
 
 def estimate(plans: Sequence["Plan"], out: pathlib.Path) -> str:
@@ -87,9 +60,7 @@ def estimate(plans: Sequence["Plan"], out: pathlib.Path) -> str:
 
 def costs(tasks: Sequence[str], variants: int = 1) -> dict[str, str]:
     """What each preset takes, of so many ensembles of each task."""
-    minutes = variants * sum(
-        _minutes(task, _SEEDS[task] * _STEPS, -(-_SEEDS[task] // _CHUNKS[task])) for task in tasks
-    )
+    minutes = variants * sum(_minutes(task, _SEEDS[task] * _STEPS, 1) for task in tasks)
     seeds = ", ".join(f"{_SEEDS[task]} of {task}" for task in tasks)
     twice = "" if variants == 1 else f", {variants} times"
     return {

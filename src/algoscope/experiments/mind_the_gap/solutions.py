@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 
 from algoscope import runs, training
-from algoscope.experiments.experiment import Report
+from algoscope.experiments.experiment import Report, now_and_then
 from algoscope.experiments.mind_the_gap.measure_seeds import measure, problems
 from algoscope.files import read_arrays, write_arrays, write_bytes
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
+from algoscope.runs.comparison import differences
+from algoscope.runs.folder import flat
 from algoscope.tasks import Batch
 from algoscope.training import TrainingConfig
 from algoscope.training.config import from_json
-
-_REPORT_EVERY = 10.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,13 +55,9 @@ class Plan:
 
     @property
     def chunks(self) -> list[TrainingConfig]:
-        seeds = self.training.all_seeds
-        return [
-            dataclasses.replace(
-                self.training, first_seed=seeds[start], seeds=len(seeds[start : start + self.chunk])
-            )
-            for start in range(0, len(seeds), self.chunk)
-        ]
+        config, seeds = self.training, self.training.all_seeds
+        parts = (seeds[start : start + self.chunk] for start in range(0, len(seeds), self.chunk))
+        return [dataclasses.replace(config, first_seed=p[0], seeds=len(p)) for p in parts]
 
     def missing(self, out: pathlib.Path) -> list[TrainingConfig]:
         """The chunks that are not done in the folder."""
@@ -70,7 +66,7 @@ class Plan:
     def as_json(self, chunk: TrainingConfig) -> dict[str, Any]:
         """What a chunk's numbers depend on."""
         measured = {name: getattr(self, name) for name in ("sizes", "problems", "compared")}
-        return json.loads(json.dumps({"training": chunk.as_json(), **measured}))
+        return {"training": chunk.as_json(), **measured}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -80,28 +76,27 @@ class Solutions:
     """The content of each chunk's JSON file; see `measure_seeds` for the numbers of a seed."""
     folder: pathlib.Path
 
-    @property
-    def name(self) -> str:
-        return self.plan.name
-
     @functools.cached_property
     def seeds(self) -> list[dict[str, Any]]:
         """The numbers of each seed."""
         return [seed for chunk in self.measured for seed in chunk["seeds"]]
 
     @property
-    def with_attention(self) -> bool:
-        """Whether the second small file of every chunk is there."""
-        return all(_attention_file(self.folder, chunk).exists() for chunk in self.plan.chunks)
+    def _attention_files(self) -> list[pathlib.Path]:
+        return [self.folder / f"{_stem(chunk)}.safetensors" for chunk in self.plan.chunks]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there are several seeds, and the second small file of every chunk."""
+        return len(self.seeds) > 1 and all(path.exists() for path in self._attention_files)
 
     @functools.cached_property
     def attention(self) -> np.ndarray:
         """On the problems compared: [seed, problem, step, receiver, sender]"""
-        files = [_attention_file(self.folder, chunk) for chunk in self.plan.chunks]
-        missing = ", ".join(str(path) for path in files if not path.exists())
+        missing = ", ".join(str(path) for path in self._attention_files if not path.exists())
         if missing:
             raise RunError(f"{missing}: not there, and needed to compare what seeds attend to")
-        arrays = [read_arrays(path)["attention"] for path in files]
+        arrays = [read_arrays(path)["attention"] for path in self._attention_files]
         return np.concatenate(arrays).astype(np.float32)
 
     @property
@@ -172,10 +167,8 @@ def ensembles_in(out: pathlib.Path) -> dict[str, Solutions]:
         measured = [json.loads(path.read_text()) for path in files]
         configs = [from_json(TrainingConfig, chunk["plan"]["training"]) for chunk in measured]
         config = dataclasses.replace(configs[0], seeds=sum(config.seeds for config in configs))
-        first = measured[0]["plan"]
-        plan = Plan(
-            config, configs[0].seeds, tuple(first["sizes"]), first["problems"], first["compared"]
-        )
+        first = measured[0]["plan"] | {"training": config, "chunk": configs[0].seeds}
+        plan = Plan(**first | {"sizes": tuple(first["sizes"])})
         for path, chunk, part in zip(files, measured, plan.chunks, strict=True):
             _check_same(chunk["plan"], plan.as_json(part), path)
         ensembles[plan.name] = Solutions(plan, measured, folder)
@@ -189,7 +182,12 @@ def _measured(
     path, wanted = folder / _stem(config), plan.as_json(config)
     file = folder / f"{path.name}.json"
     if not file.exists():
-        run = _trained(config, path, f"{plan.name}, {path.name}", report)
+        name = f"{plan.name}, {path.name}"
+        if path.exists():
+            _check_same(runs.open(path).config, config.as_json(), path)
+            run = training.resume(path, report=now_and_then(name, report))
+        else:
+            run = training.train(config, path, report=now_and_then(name, report))
         begun = time.monotonic()
         seeds, attention = measure(run, plan.sizes, plan.problems, plan.compared)
         content = {
@@ -200,9 +198,9 @@ def _measured(
             "measuring_seconds": time.monotonic() - begun,
             "seeds": seeds,
         }
-        write_arrays(_attention_file(folder, config), {"attention": attention})
+        write_arrays(folder / f"{path.name}.safetensors", {"attention": attention})
         write_bytes(file, _a_seed_a_line(content).encode())
-        report(f"{plan.name}, {path.name}: measured in {content['measuring_seconds']:.0f} s")
+        report(f"{name}: measured in {content['measuring_seconds']:.0f} s")
     content = json.loads(file.read_text())
     _check_same(content["plan"], wanted, file)
     if path.exists():
@@ -210,52 +208,26 @@ def _measured(
     return content
 
 
-def _trained(config: TrainingConfig, path: pathlib.Path, name: str, report: Report) -> Run:
-    last = -_REPORT_EVERY
-
-    def report_step(progress: training.Report) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _REPORT_EVERY or progress.step == progress.steps:
-            last = time.monotonic()
-            score = f"validation {progress.score:.3f}"
-            report(f"{name}: step {progress.step} of {progress.steps}, {score}")
-
-    if not path.exists():
-        return training.train(config, path, report=report_step)
-    _check_same(runs.open(path).config, json.loads(json.dumps(config.as_json())), path)
-    return training.resume(path, report=report_step)
-
-
 def _check_same(settings: dict[str, Any], wanted: dict[str, Any], path: pathlib.Path) -> None:
-    if settings != wanted:
+    for name, (needed, there) in differences([flat(wanted), flat(settings)]).items():
         raise RunError(
-            f"{path}: was made with other settings ({_difference(settings, wanted)}); give another "
-            "folder, or remove that one"
+            f"{path}: was made with other settings ({name}: there {there!r}, needed {needed!r}); "
+            "give another folder, or remove that one"
         )
-
-
-def _difference(settings: Any, wanted: Any, name: str = "") -> str:
-    """The first setting that differs."""
-    if isinstance(settings, dict) and isinstance(wanted, dict):
-        for key in [*wanted, *(key for key in settings if key not in wanted)]:
-            if settings.get(key) != wanted.get(key):
-                return _difference(settings.get(key), wanted.get(key), f"{name}.{key}".strip("."))
-    return f"{name}: there {settings!r}, needed {wanted!r}"
 
 
 def _keep_two(run: Run, seeds: list[dict[str, Any]]) -> None:
     """Removes the weights of all seeds but the one with the best test score and the one nearest to
     a reference."""
-    best = max(seeds, key=lambda seed: seed["test"])["seed"]
-    nearest = min(seeds, key=_distance)["seed"]
-    for seed in set(run.seeds_with_weights) - {best, nearest}:
+
+    def distance(seed: dict[str, Any]) -> float:
+        first = next(iter(seed["sizes"].values()))
+        return first["internal"][first["nearest"]]["eq24"]
+
+    kept = {max(seeds, key=lambda seed: seed["test"])["seed"], min(seeds, key=distance)["seed"]}
+    for seed in set(run.seeds_with_weights) - kept:
         for path in (run.path / "weights").glob(f"*/seed-{seed:05d}.safetensors"):
             path.unlink()
-
-
-def _distance(seed: dict[str, Any]) -> float:
-    first = next(iter(seed["sizes"].values()))
-    return first["internal"][first["nearest"]]["eq24"]
 
 
 def _a_seed_a_line(content: dict[str, Any]) -> str:
@@ -263,10 +235,6 @@ def _a_seed_a_line(content: dict[str, Any]) -> str:
     lines = [f'"{name}": {json.dumps(value)},' for name, value in head]
     lines += [f'"{last}": [', ",\n".join(json.dumps(seed) for seed in seeds), "]"]
     return "\n".join(["{", *lines, "}", ""])
-
-
-def _attention_file(folder: pathlib.Path, config: TrainingConfig) -> pathlib.Path:
-    return folder / f"{_stem(config)}.safetensors"
 
 
 def _stem(config: TrainingConfig) -> str:

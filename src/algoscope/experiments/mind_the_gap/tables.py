@@ -1,15 +1,12 @@
 """Tables 1, 10 and 14: the paper's numbers, ours, and whether what it says holds."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
-from algoscope.experiments.experiment import Claim
-from algoscope.experiments.mind_the_gap.claims import Related, related, unrelated
-from algoscope.experiments.mind_the_gap.paper import (
-    BASELINES,
-    CORRELATIONS,
-    WITHOUT_TRACES,
-    Accuracy,
-)
+from algoscope.experiments.experiment import Claim, Result
+from algoscope.experiments.mind_the_gap import paper
+from algoscope.experiments.mind_the_gap.claims import all_related
 from algoscope.experiments.mind_the_gap.solutions import Solutions
 from algoscope.measures.across import correlation
 from algoscope.table import Table
@@ -20,119 +17,103 @@ _NOT_NEEDED = 1.0
 """Points that a task may lose without its traces and still not need them."""
 
 
-def accuracy_of(solutions: Solutions) -> Accuracy:
+def accuracy_of(solutions: Solutions) -> paper.Accuracy:
     scores = 100 * solutions.test
-    return Accuracy(float(scores.mean()), float(scores.std()), float(scores.max()))
+    return paper.Accuracy(float(scores.mean()), float(scores.std()), float(scores.max()))
 
 
-def baselines(ensembles: list[Solutions]) -> tuple[Table, list[Claim]]:
-    """Table 10."""
+def provenance(ensembles: Mapping[str, Solutions]) -> Table:
+    """Where the numbers come from."""
+    rows = []
+    for name, solutions in ensembles.items():
+        config, chunks = solutions.plan.training, solutions.measured
+        row = [name, str(len(solutions.seeds)), f"{config.steps:,}", f"{config.learning_rate:g}"]
+        for part in ("training_seconds", "measuring_seconds"):
+            row.append(f"{sum(chunk[part] for chunk in chunks) / 60:.1f}")
+        for part in ("device", "commit"):
+            row.append(", ".join(sorted({str(chunk["environment"][part]) for chunk in chunks})))
+        rows.append(row)
+    columns = ["ensemble", "N", "steps", "learning rate", "minutes of training", "of measuring"]
+    return Table("Ensembles", [*columns, "device", "commit"], rows)
+
+
+def baselines(ensembles: Sequence[Solutions]) -> Result:
+    """Table 10: how well GATv2 learns BFS, Bellman-Ford and DFS."""
     rows, claims = [], []
     for solutions in ensembles:
-        task, ours = solutions.plan.task, accuracy_of(solutions)
-        paper, margin = BASELINES[task], _MARGINS[task]
-        difference = ours.mean - paper.mean
+        task, ours, count = solutions.plan.task, accuracy_of(solutions), len(solutions.seeds)
+        published, margin = paper.BASELINES[task], _MARGINS[task]
+        difference = ours.mean - published.mean
         holds = abs(difference) <= margin
-        rows.append(
-            [
-                task,
-                str(paper),
-                str(ours),
-                str(len(solutions.seeds)),
-                f"{difference:+.2f}",
-                _yes_or_no(holds),
-            ]
-        )
-        claims.append(
-            Claim(
-                f"{task} has the paper's mean test score within {margin:g} points",
-                holds,
-                f"paper {paper}, ours {ours}, N = {len(solutions.seeds)}",
-            )
-        )
-    return Table(
+        row = [task, str(published), str(ours), str(count), f"{difference:+.2f}", _yes_or_no(holds)]
+        text = f"{task} has the paper's mean test score within {margin:g} points"
+        rows.append(row)
+        claims.append(Claim(text, holds, f"paper {published}, ours {ours}, N = {count}"))
+    table = Table(
         "Table 10: test score in percent, mean ± deviation (largest) over N seeds",
         ["task", "paper", "ours", "N", "difference", "holds"],
         rows,
-    ), claims
+    )
+    return Result([table], claims)
 
 
-def without_traces(traced: list[Solutions], silent: list[Solutions]) -> tuple[Table, list[Claim]]:
-    """Table 14, beside the same tasks with traces."""
+def without_traces(traced: Sequence[Solutions], silent: Sequence[Solutions]) -> Result:
+    """Table 14: the baselines learnt from answers alone, beside the same tasks with traces."""
     rows, claims = [], []
     for with_traces, without in zip(traced, silent, strict=True):
-        task, ours = without.plan.task, accuracy_of(without)
-        paper = WITHOUT_TRACES[task]
+        task, ours, count = without.plan.task, accuracy_of(without), len(without.seeds)
+        published = paper.WITHOUT_TRACES[task]
         gain, error = _gain(with_traces.test, without.test)
-        paper_gain = paper.mean - BASELINES[task].mean
+        paper_gain = published.mean - paper.BASELINES[task].mean
         hurt = paper_gain > _NOT_NEEDED
         holds = _exceeds(gain, error, 0.0 if hurt else -_NOT_NEEDED)
-        rows.append(
-            [
-                task,
-                str(paper),
-                str(ours),
-                str(len(without.seeds)),
-                f"{ours.mean - paper.mean:+.2f}",
-                f"{paper_gain:+.2f}",
-                f"{gain:+.2f} ± {error:.2f}",
-                _yes_or_no(holds),
-            ]
-        )
+        our_gain = f"{gain:+.2f} ± {error:.2f}"
+        gains = [f"{ours.mean - published.mean:+.2f}", f"{paper_gain:+.2f}", our_gain]
+        rows.append([task, str(published), str(ours), str(count), *gains, _yes_or_no(holds)])
         text = (
             f"{task} has a higher mean test score without traces"
             if hurt
             else f"{task} loses at most {_NOT_NEEDED:g} point of its mean without traces"
         )
-        evidence = f"paper {paper_gain:+.2f}, ours {gain:+.2f} ± {error:.2f} (standard error)"
-        counts = f"N = {len(with_traces.seeds)} and {len(without.seeds)}"
+        evidence = f"paper {paper_gain:+.2f}, ours {our_gain} (standard error)"
+        counts = f"N = {len(with_traces.seeds)} and {count}"
         claims.append(Claim(text, holds, f"{evidence}, {counts}"))
-    return Table(
+    table = Table(
         "Table 14: test score in percent without traces, over N seeds; what is gained by that",
         ["task", "paper", "ours", "N", "difference", "paper's gain", "our gain", "holds"],
         rows,
-    ), claims
+    )
+    return Result([table], claims)
 
 
-def correlations(solutions: Solutions) -> tuple[Table, list[Claim], list[Related]]:
+def correlations(solutions: Solutions) -> Table:
     """Table 1: test score against faithfulness over seeds. The paper's numbers are of BFS alone."""
     in_paper = solutions.plan.task == "bfs"
-    relations = [relation for size in solutions.plan.sizes for relation in related(solutions, size)]
     rows = []
-    for relation in relations:
-        paper, ours = CORRELATIONS[relation.kind], relation.correlation
+    for relation in all_related(solutions):
+        ours = relation.correlation
         if ours is None:
             rows.append([relation.label, "", relation.reason, *[""] * 6])
             continue
-        rows.append(
-            [
-                relation.label,
-                f"{paper.pearson:+.3f} (p {paper.pearson_p:.3f})" if in_paper else "–",
-                f"{ours.pearson:+.3f} [{ours.pearson_low:+.2f}, {ours.pearson_high:+.2f}]"
-                f" (p {ours.pearson_p:.3f})",
-                f"{ours.pearson - paper.pearson:+.3f}" if in_paper else "–",
-                f"{paper.spearman:+.3f} (p {paper.spearman_p:.3f})" if in_paper else "–",
-                f"{ours.spearman:+.3f} [{ours.spearman_low:+.2f}, {ours.spearman_high:+.2f}]"
-                f" (p {ours.spearman_p:.3f})",
-                f"{ours.spearman - paper.spearman:+.3f}" if in_paper else "–",
-                str(ours.count),
-                _yes_or_no(relation.unrelated),
+        row = [relation.label]
+        published = paper.CORRELATIONS[relation.label.partition(",")[0]]
+        for kind in ("pearson", "spearman"):
+            r, p, low, high = (getattr(ours, kind + end) for end in ("", "_p", "_low", "_high"))
+            paper_r, paper_p = published[kind]
+            row += [
+                _with_p(paper_r, paper_p) if in_paper else "–",
+                f"{r:+.3f} [{low:+.2f}, {high:+.2f}] (p {p:.3f})",
+                f"{r - paper_r:+.3f}" if in_paper else "–",
             ]
-        )
-    size = solutions.plan.sizes[-1]
-    return (
-        Table(
-            f"{'Table 1' if in_paper else 'As table 1'}: {solutions.plan.task}, test score against "
-            "external (eq. 25) and internal "
-            "faithfulness (eq. 24, a distance)",
-            [
-                *("measure", "paper's r", "our r", "difference"),
-                *("paper's ρ", "our ρ", "difference", "N", "no correlation"),
-            ],
-            rows,
-        ),
-        unrelated(solutions, size),
-        relations,
+        rows.append([*row, str(ours.count), _yes_or_no(relation.unrelated)])
+    return Table(
+        f"{'Table 1' if in_paper else 'As table 1'}: {solutions.plan.task}, test score against "
+        "external (eq. 25) and internal faithfulness (eq. 24, a distance)",
+        [
+            *("measure", "paper's r", "our r", "difference"),
+            *("paper's ρ", "our ρ", "difference", "N", "no correlation"),
+        ],
+        rows,
     )
 
 
@@ -140,32 +121,31 @@ def with_steps_held(solutions: Solutions) -> Table:
     """Whether seeds differ in score and in faithfulness just because some learnt for longer: their
     weights are those that were best on validation."""
     rows = []
-    relations = [relation for size in solutions.plan.sizes for relation in related(solutions, size)]
-    for relation in relations:
+    for relation in all_related(solutions):
         left, ours = relation.steps_held, relation.correlation
         if left is None or ours is None:
             rows.append([relation.label, "", relation.reason or "cannot be held", "", ""])
             continue
-        rows.append(
-            [
-                relation.label,
-                f"{ours.pearson:+.3f} (p {ours.pearson_p:.3f})",
-                f"{left.pearson:+.3f} (p {left.pearson_p:.3f})",
-                f"{left.spearman:+.3f} (p {left.spearman_p:.3f})",
-                str(left.count),
-            ]
+        pairs = (
+            (ours.pearson, ours.pearson_p),
+            (left.pearson, left.pearson_p),
+            (left.spearman, left.spearman_p),
         )
+        rows.append([relation.label, *(_with_p(r, p) for r, p in pairs), str(left.count)])
     try:
-        step_correlation = correlation(solutions.test, solutions.log_steps)
-        r = f"{step_correlation.pearson:+.3f} (p {step_correlation.pearson_p:.3f})"
-        rows.append(["logarithm of that step", r, "", "", str(step_correlation.count)])
+        steps = correlation(solutions.test, solutions.log_steps)
+        last = [_with_p(steps.pearson, steps.pearson_p), "", "", str(steps.count)]
     except ValueError as reason:
-        rows.append(["logarithm of that step", "", str(reason).partition(";")[0], "", ""])
+        last = ["", str(reason).partition(";")[0], "", ""]
     return Table(
         f"{solutions.plan.task}: the same, with the step of the best weights held fixed",
         ["measure", "r", "r, step held", "ρ, step held", "N"],
-        rows,
+        [*rows, ["logarithm of that step", *last]],
     )
+
+
+def _with_p(r: float, p: float) -> str:
+    return f"{r:+.3f} (p {p:.3f})"
 
 
 def _gain(before: np.ndarray, after: np.ndarray) -> tuple[float, float]:
@@ -176,9 +156,7 @@ def _gain(before: np.ndarray, after: np.ndarray) -> tuple[float, float]:
 
 def _exceeds(gain: float, error: float, bound: float) -> bool | None:
     """None if that is within two standard errors."""
-    if abs(gain - bound) <= 2 * error:
-        return None
-    return gain > bound
+    return None if abs(gain - bound) <= 2 * error else gain > bound
 
 
 def _yes_or_no(holds: bool | None) -> str:

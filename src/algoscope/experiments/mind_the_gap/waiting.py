@@ -6,7 +6,6 @@ These were written after the trained networks had been seen; they are no referen
 """
 
 import pathlib
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,51 +22,27 @@ PROGRAMS: dict[str, GraphProgram] = {
 """By task."""
 
 
-class Distances(NamedTuple):
-    """Of the attention of each seed on the problems kept from a program's, in total variation."""
-
-    program: str
-    all_rows: np.ndarray
-    """[seed]"""
-    idle: np.ndarray
-    """Over rows of nodes that were not visited and do not read one that was: [seed]"""
-    other_rows: np.ndarray
-    """Over all other rows: [seed]"""
-
-
-def distances(solutions: Solutions) -> list[Distances]:
-    """From each reference, and last from the program that waits on itself."""
-    batch = solutions.batch
-    visited = batch.hints["reach_h" if solutions.plan.task == "bfs" else "msk"] > 0
+def table(solutions: Solutions) -> Table:
+    """How far the attention of each seed is from that of the references and of the program that
+    waits, on the problems kept: in total variation over all rows, over rows of nodes that were not
+    visited and do not read one that was, and over all others."""
+    batch, task = solutions.batch, solutions.plan.task
+    visited = batch.hints["reach_h" if task == "bfs" else "msk"] > 0
     rows = []
-    waiting = reference(PROGRAMS[solutions.plan.task], batch)
-    for exact in [*reference_class(batch), waiting]:
+    for exact in [*reference_class(batch), reference(PROGRAMS[task], batch)]:
         attention = np.asarray(exact.recording.attention).mean(2)
         apart = np.abs(solutions.attention - attention).sum(-1) / 2
         before = visited[:, : attention.shape[1]]
         valid = np.broadcast_to(exact.recording.valid[:, :, None], before.shape)
-        read = np.take_along_axis(before, attention.argmax(-1), 2)
-        idle = valid & ~before & ~read
-        parts = (apart[:, rows].mean(1) for rows in (valid, idle, valid & ~idle))
-        rows.append(Distances(exact.name, *parts))
-    return rows
-
-
-def table(solutions: Solutions) -> Table:
-    rows = [
-        [
-            row.program,
-            f"{row.all_rows.mean():.3f}",
-            f"{row.all_rows.min():.3f}",
-            f"{row.idle.mean():.3f}",
-            f"{row.other_rows.mean():.3f}",
-            str(len(row.all_rows)),
-        ]
-        for row in distances(solutions)
-    ]
+        idle = valid & ~before & ~np.take_along_axis(before, attention.argmax(-1), 2)
+        over_all, over_idle, over_others = (
+            apart[:, part].mean(1) for part in (valid, idle, valid & ~idle)
+        )
+        numbers = (over_all.mean(), over_all.min(), over_idle.mean(), over_others.mean())
+        rows.append([exact.name, *(f"{number:.3f}" for number in numbers), str(len(apart))])
     return Table(
-        f"{solutions.plan.task}: total variation from exact programs, the last one written after "
-        f"the networks were seen (n = {solutions.plan.sizes[0]}, {len(solutions.batch)} problems)",
+        f"{task}: total variation from exact programs, the last one written after "
+        f"the networks were seen (n = {solutions.plan.sizes[0]}, {len(batch)} problems)",
         ["program", "mean", "least", "rows in which nothing can be read", "other rows", "N"],
         rows,
     )
