@@ -6,11 +6,7 @@ import os
 import pathlib
 import signal
 import threading
-<<<<<<< HEAD
 import time
-from collections.abc import Callable
-=======
->>>>>>> sverbs
 from multiprocessing.connection import Connection
 
 from algoscope import runs, training
@@ -25,21 +21,13 @@ _PATIENCE = 15.0
 
 
 class PendingReasoner:
-<<<<<<< HEAD
     """The reasoner of a run, which is begun or gone on with: when it is first asked for, or, once
     `start` is called, in a process of its own."""
-=======
-    """The reasoner of a run, which is begun or gone on with: in a process of its own, or when it is
-    first asked for."""
->>>>>>> sverbs
 
-    def __init__(
-        self, config: TrainingConfig, path: pathlib.Path, background: bool, report: Report
-    ):
+    def __init__(self, config: TrainingConfig, path: pathlib.Path, report: Report):
         self._config, self._path, self._report = config, path, report
         self._model: Model | None = None
         self._process = None
-<<<<<<< HEAD
 
     def start(self) -> None:
         """Begins in the background, unless the run is finished."""
@@ -53,16 +41,6 @@ class PendingReasoner:
         sender.close()
         self._relay = threading.Thread(target=_relay, args=(receiver, self._report), daemon=True)
         self._relay.start()
-=======
-        if background and not (path.exists() and runs.open(path).finished):
-            spawn = multiprocessing.get_context("spawn")
-            receiver, sender = spawn.Pipe(duplex=False)
-            self._process = spawn.Process(target=_work, args=(config, path, sender))
-            self._process.start()
-            sender.close()
-            self._relay = threading.Thread(target=_relay, args=(receiver, report), daemon=True)
-            self._relay.start()
->>>>>>> sverbs
 
     def ready(self) -> bool:
         """Whether `get` will not have to wait for another process."""
@@ -79,7 +57,6 @@ class PendingReasoner:
                     f"{self._process.exitcode}, needed 0; its own message stands above"
                 )
         if self._model is None:
-            self._wait()
             _train(self._config, self._path, self._report)
             self._model = from_run(runs.open(self._path))
         return self._model
@@ -90,33 +67,6 @@ class PendingReasoner:
             self._process.join(_PATIENCE)
             self._process.kill()
 
-<<<<<<< HEAD
-
-def now_and_then(name: str, report: Report) -> Callable[[training.Report], None]:
-    """Reports a training's progress every ten seconds, and its end."""
-    last = 0.0
-
-    def report_progress(progress: training.Report) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _QUIET_SECONDS or progress.step == progress.steps:
-            last = time.monotonic()
-            report(f"{name}: step {progress.step} of {progress.steps}, loss {progress.loss:.4f}")
-
-    return report_progress
-=======
-    def _wait(self) -> None:
-        if self._process is None:
-            return
-        while self._process.is_alive():
-            self._process.join(0.5)  # Signals are heard in between.
-        self._relay.join()
-        if self._process.exitcode:
-            raise RuntimeError(
-                f"{self._path}: the reasoner's training ended with status "
-                f"{self._process.exitcode}, needed 0; its own message stands above"
-            )
->>>>>>> sverbs
-
 
 def _train(config: TrainingConfig, path: pathlib.Path, report: Report) -> None:
     report_progress = now_and_then("reasoner", report)
@@ -126,19 +76,19 @@ def _train(config: TrainingConfig, path: pathlib.Path, report: Report) -> None:
         training.train(config, path, report=report_progress)
 
 
-def _work(config: TrainingConfig, path: pathlib.Path, sender: Connection) -> None:
+def _work(config: TrainingConfig, path: pathlib.Path, sender: Connection, parent: int) -> None:
     keep_compiled_programs()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     try:
         _train(config, path, sender.send)
     except Stopped:
         raise SystemExit(130) from None
 
 
-def _end_with_parent() -> None:
+def _end_with(parent: int) -> None:
     """Ends this process if its parent is gone, however that ended."""
-    if parent := multiprocessing.parent_process():
-        parent.join()
+    while os.getppid() == parent:
+        time.sleep(1)
     os.kill(os.getpid(), signal.SIGTERM)
 
 

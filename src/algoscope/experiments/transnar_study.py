@@ -26,13 +26,8 @@ import jax
 
 from algoscope import runs
 from algoscope.configuration import TransnarConfig
-<<<<<<< HEAD
-from algoscope.experiments.background import PendingReasoner, now_and_then
-from algoscope.experiments.experiment import Report
-=======
 from algoscope.experiments.background import PendingReasoner
 from algoscope.experiments.experiment import Report, now_and_then
->>>>>>> sverbs
 from algoscope.experiments.transnar_tables import loss_curve, summary
 from algoscope.files import write_bytes
 from algoscope.runs.environment import environment
@@ -181,21 +176,12 @@ def run_study(study: Study, out: pathlib.Path, report: Report = lambda _: None) 
         return results
     (out / "scores").mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
-<<<<<<< HEAD
     with contextlib.closing(PendingReasoner(study.reasoner, out / "reasoner", report)) as reasoner:
         context = StudyContext(study, out, report, reasoner)
         if study.background:
             # First: the processes that draw compile the algorithms for the reasoner's as well.
             _ = context.data
             reasoner.start()
-=======
-    draw = functools.cache(lambda: _draw(study, report))
-    if study.background:
-        draw()  # First: the processes that draw compile the algorithms for the reasoner's as well.
-    pending = PendingReasoner(study.reasoner, out / "reasoner", study.background, report)
-    with contextlib.closing(pending) as reasoner:
-        context = StudyContext(study, out, report, reasoner, draw)
->>>>>>> sverbs
         jobs = jobs_of(study)
         while jobs:
             able = [job for job in jobs if not job.needs_reasoner or reasoner.ready()]
