@@ -6,10 +6,8 @@ inspect eval algoscope/navigation --model openai/gpt-4o -T count=100
 from collections.abc import Sequence
 from typing import Any
 
-from inspect_ai import Task, task
+from inspect_ai import Task, scorer, solver, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.scorer import accuracy, grouped, match, stderr
-from inspect_ai.solver import generate
 
 from algoscope.llm import harnesses
 from algoscope.llm.clrs_text import clrs_items
@@ -47,13 +45,13 @@ def _task(rows: Sequence[dict[str, Any]], name: str) -> Task:
     samples = [
         Sample(input=row.pop("prompt"), target=row.pop("answer"), metadata=row) for row in rows
     ]
-    metrics: list[Any] = [accuracy(), stderr()]
+    metrics: list[Any] = [scorer.accuracy(), scorer.stderr()]
     if all("reachable" in row for row in rows):
-        metrics.append(grouped(accuracy(), "reachable"))
+        metrics.append(scorer.grouped(scorer.accuracy(), "reachable"))
     return Task(
         name=name,
         dataset=MemoryDataset(samples, name=name),
-        solver=generate(),
-        scorer=match(location="any"),
+        solver=solver.generate(),
+        scorer=scorer.match(location="any"),
         metrics=metrics,
     )
