@@ -30,26 +30,15 @@ if platform.machine() in ("x86_64", "AMD64"):
     os.environ["XLA_FLAGS"] = " ".join([os.environ.get("XLA_FLAGS", ""), *_FAST_COMPILATION])
 
 os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
-jaxtyping.install_import_hook(
-    [
-        f"algoscope.networks.{module}"
-        for module in (
-            "decoders",
-            "encoders",
-            "fast",
-            "kinds",
-            "layers",
-            "network",
-            "objective",
-            "plain",
-            "processors",
-            "running",
-            "weights",
-        )
-    ]
-    + ["algoscope.recording", "algoscope.training", "algoscope.transnar"],
-    "beartype.beartype",
-)
+_SOURCES = pathlib.Path(__file__).parents[1] / "src" / "algoscope"
+_MODULES = [
+    f"algoscope.{package}.{path.stem}"
+    for package in ("networks", "training", "transnar")
+    for path in (_SOURCES / package).iterdir()
+    # Configurations take wrong types, and say themselves what they needed.
+    if path.stem not in ("__init__", "__pycache__", "config")
+]
+jaxtyping.install_import_hook([*_MODULES, "algoscope.recording"], "beartype.beartype")
 
 hypothesis.settings.register_profile(
     "repeatable", deadline=None, derandomize=True, max_examples=25, database=None

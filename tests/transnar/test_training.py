@@ -83,7 +83,9 @@ def test_a_run_that_was_stopped_ends_with_the_same_bits(place, reasoner, pool, h
 
     path = place / "killed"
     with pytest.raises(KilledError):
-        towers.train(CONFIG, path, reasoner=reasoner, pool=pool, checkpoint_seconds=0, report=kill)
+        towers.train(
+            CONFIG, path, reasoner=reasoner, pool=pool, checkpoint_seconds=0.0, report=kill
+        )
     assert 0 < runs.open(path).step < CONFIG.steps
     with pytest.raises(RunError, match=r"stopped at step 2 of 5.*transnar train --resume"):
         towers.load(path)
@@ -122,7 +124,7 @@ def test_the_pool_holds_what_the_reasoner_thinks(reasoner):
         assert np.array_equal(bucket.graph.nodes[:, rows, :n], states.nodes)
         assert np.array_equal(bucket.graph.edges[:, rows, :n, :n], states.edges)
         assert not bucket.graph.nodes[:, rows, n:].any()
-        assert (bucket.graph.mask[rows] == (np.arange(8) < n)).all()
+        assert (bucket.graph.mask[rows] == (np.arange(8) < n)[None]).all()
         first += len(dataset)
     assert first == bucket.samples
 

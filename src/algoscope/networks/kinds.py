@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from algoscope.networks.layers import along_last
 from algoscope.tasks.features import Kind
 
 _SINKHORN_TEMPERATURE = 0.1
@@ -158,7 +159,7 @@ class PermutationRules(PointerRules):
 
     def decide(self, logits: PermutationLogits):
         cycle = log_sinkhorn(logits.predecessors, _DECISION_SINKHORN_STEPS)
-        nodes = jnp.arange(cycle.shape[-1])
+        nodes = along_last(jnp.arange(cycle.shape[-1]), logits.first)
         is_first = nodes == jnp.argmax(logits.first, -1)[..., None]
         return jnp.where(is_first, nodes, jnp.argmax(cycle, -1))
 
@@ -189,7 +190,10 @@ KINDS: dict[Kind, KindRules] = {
 
 def log_sinkhorn(logits: Float[Array, "... n n"], steps: int) -> Float[Array, "... n n"]:
     """Logarithm of a nearly doubly stochastic matrix with no diagonal, from a matrix of logits."""
-    x = logits / _SINKHORN_TEMPERATURE - 1e6 * jnp.eye(logits.shape[-1])
+    diagonal = jnp.eye(logits.shape[-1])
+    x = logits / _SINKHORN_TEMPERATURE - 1e6 * diagonal.reshape(
+        (1,) * (logits.ndim - 2) + diagonal.shape
+    )
 
     def step(_, x: Array) -> Array:
         return jax.nn.log_softmax(jax.nn.log_softmax(x, -1), -2)

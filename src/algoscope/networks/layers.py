@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray, Shaped
 
 EPSILON = 1e-5
 """Of layer norms."""
@@ -11,7 +11,9 @@ LEAKY_SLOPE = 0.01
 """Of leaky ReLUs, jax.nn's default."""
 
 
-def along_last(vector: Float[Array, " width"], x: Float[Array, "..."]) -> Float[Array, "... width"]:
+def along_last(
+    vector: Shaped[Array, " width"], x: Shaped[Array, "..."]
+) -> Shaped[Array, "... width"]:
     """The vector [width] with as many axes as x, to meet its last one."""
     return vector.reshape((1,) * (x.ndim - 1) + vector.shape)
 
