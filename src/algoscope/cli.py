@@ -3,14 +3,14 @@
 Everything heavy is imported when a verb runs, so that `algoscope --help` answers at once.
 """
 
-import dataclasses
 import sys
-from typing import Any, Literal
+from typing import Any
 
 import tyro
 
 from algoscope import __version__
 from algoscope.errors import Stopped
+from algoscope.verbs.completion import Completion
 from algoscope.verbs.demo import Demo
 from algoscope.verbs.judge import Judge
 from algoscope.verbs.llm import Llm
@@ -21,16 +21,6 @@ from algoscope.verbs.runs import Runs
 from algoscope.verbs.tasks import Sample, Tasks
 from algoscope.verbs.train import Train
 from algoscope.verbs.transnar import Transnar
-
-
-@dataclasses.dataclass(frozen=True)
-class Completion:
-    """Print a script with which a shell completes verbs and options."""
-
-    shell: tyro.conf.Positional[Literal["bash", "zsh", "tcsh"]]
-    """bash: write it to ~/.local/share/bash-completion/completions/algoscope. zsh: to _algoscope in
-    a folder of $fpath."""
-
 
 _KINDS = (Tasks, Sample, Programs, Compile, Verify, Draw, Demo, Train, Judge, Report, Serve, Runs)
 VERBS = {kind.__name__.lower(): kind for kind in (*_KINDS, Llm, Transnar, Reproduce, Completion)}
