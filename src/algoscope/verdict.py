@@ -1,12 +1,13 @@
 """Verdict: the conclusion about a subject in one word, with every condition that was looked at.
 
-Graph networks (`measures`) and language models (`llm`) decide by other conditions and give the same
-type.
+Graph networks (`measures`), hybrids (`transnar`) and language models (`llm`) decide by other
+conditions and give the same type.
 """
 
 from typing import NamedTuple
 
 from algoscope import markup
+from algoscope.table import Table
 
 RUNS, SHORTCUT, FAILS, UNDECIDED = "runs", "shortcut", "fails", "undecided"
 WORDS = (RUNS, SHORTCUT, FAILS, UNDECIDED)
@@ -32,6 +33,12 @@ class Verdict(NamedTuple):
     def reasons(self) -> list[str]:
         """What speaks against `runs`: the conditions that are not met."""
         return [condition.text for condition in self.conditions if not condition.met]
+
+    @property
+    def table(self) -> Table:
+        """Every condition, and whether it is met."""
+        rows = [["yes" if c.met else "no", c.text] for c in self.conditions]
+        return Table(f"verdict: {self}", ["", "condition"], rows)
 
     def __str__(self) -> str:
         if self.which is None:

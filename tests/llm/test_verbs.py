@@ -79,7 +79,10 @@ def test_primitives_and_steps_print_tables(algoscope, folder):
     printed = algoscope("primitives", "--model", folder, "--count", "8", "--json")
     assert set(json.loads(printed)) >= {"copy", "edge lookup", "goal match"}
     command = f"steps --model {folder} --items 4 --tokens 8 --form letters"
-    assert "share of its visits written" in algoscope(*command.split())
+    printed = algoscope(*command.split())
+    assert "share of its visits written" in printed
+    assert "verdict: " in printed
+    assert "at least half of the texts name a node" in printed
 
 
 def test_clrs_text_scores_what_is_written(algoscope, folder):

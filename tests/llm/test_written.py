@@ -6,6 +6,7 @@ import pytest
 from algoscope.llm.chain_of_thought import judge, read_steps, right, score_steps
 from algoscope.llm.hypotheses import by_name, trace
 from algoscope.llm.prompts import navigation
+from algoscope.verdict import NOT_JUDGED, RUNS, UNDECIDED
 
 PATHS = navigation(24, form="rooms", question="path", depths=(2, 3), seed=1)
 
@@ -18,8 +19,9 @@ def _told(name, item):
 @pytest.mark.parametrize("name", ["BFS", "DFS", "DFS, last first", "backward search"])
 def test_texts_that_tell_an_algorithm_are_named_for_it(name):
     found = judge([_told(name, item) for item in PATHS], PATHS, permutations=199)
-    assert found.verdict.startswith("writes out ")
-    named = found.verdict.removeprefix("writes out ").split(" or ")
+    assert found.verdict.word == RUNS
+    assert not found.verdict.reasons
+    named = str(found.verdict).removeprefix("runs ").split(" or ")
     assert name in named
     scores = {h.hypothesis: h for h in found.hypotheses}
     assert scores[name].order.value == 1
@@ -29,15 +31,33 @@ def test_texts_that_tell_an_algorithm_are_named_for_it(name):
 
 def test_the_path_alone_is_no_search():
     found = judge([item.answer for item in PATHS], PATHS, permutations=99)
-    assert found.verdict == "writes the path alone: any search happens inside"
+    assert found.verdict.word == NOT_JUDGED
+    [reason] = found.verdict.reasons
+    assert reason.startswith("fewer than 90 % of the texts name the path alone: 1.00")
     assert found.right.value == 1
 
 
 def test_nodes_in_random_order_are_undecided_and_silence_is_no_steps():
     rng = np.random.default_rng(0)
     shuffled = [" ".join(item.names[n] for n in rng.permutation(item.nodes)) for item in PATHS]
-    assert judge(shuffled, PATHS, permutations=199).verdict == "undecided"
-    assert judge(["Yes"] * len(PATHS), PATHS, permutations=9).verdict == "writes no steps"
+    undecided = judge(shuffled, PATHS, permutations=199).verdict
+    assert undecided.word == UNDECIDED
+    assert undecided.conditions[-1].met, "all visits are written, in no order"
+    assert [r for r in undecided.reasons if "are written in its order" in r]
+    silent = judge(["Yes"] * len(PATHS), PATHS, permutations=9).verdict
+    assert silent.word == NOT_JUDGED
+    assert silent.reasons == ["at least half of the texts name a node: 0.00"]
+
+
+def test_an_algorithm_of_which_half_is_written_is_not_named():
+    """The same texts, once whole and once cut in the middle: the order is right in both."""
+    whole = [_told("BFS", item) for item in PATHS]
+    half = [text[: len(text) // 2] for text in whole]
+    assert judge(whole, PATHS, permutations=199).verdict.word == RUNS
+    verdict = judge(half, PATHS, permutations=199).verdict
+    assert verdict.word == UNDECIDED
+    [reason] = verdict.reasons
+    assert reason.startswith("at least 90 % of the visits of")
 
 
 def test_steps_are_whole_words_in_the_order_of_their_first_mention():
@@ -66,4 +86,4 @@ def test_a_model_without_training_writes_nothing_that_counts(llama):
     items = navigation(6, form="letters", question="path", depths=(2,))
     found = judge([llama.generate(item.prompt, 12) for item in items], items)
     assert len(found.texts) == 6
-    assert not found.verdict.startswith("writes out")
+    assert found.verdict.word != RUNS

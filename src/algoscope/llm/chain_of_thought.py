@@ -4,6 +4,15 @@ The nodes that a text names, in the order of their first mention, are compared w
 trace: does an earlier visit come earlier, more often than in a random order of the same nodes? And
 how many of its visits are written at all? A text that names the path alone has written none of the
 search: that happened inside, or nowhere.
+
+The verdict is about what is written:
+
+| word       | if                                                                              |
+|------------|---------------------------------------------------------------------------------|
+| not judged | fewer than half of the texts name a node, or 90 % name the path alone           |
+| runs X     | X's visits are written in its order, above chance with corrected p < 0.05, and  |
+|            | 90 % of them are; several X if their orders are not surely different            |
+| undecided  | anything else                                                                   |
 """
 
 import itertools
@@ -17,8 +26,11 @@ from algoscope import statistics
 from algoscope.llm import mazes
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis, trace
 from algoscope.llm.prompts import Item, word_mentions
+from algoscope.verdict import NOT_JUDGED, RUNS, UNDECIDED, Condition, Verdict
 
+_SIGNIFICANT = 0.05
 _COVERED = 0.9
+_NAMED = 0.5
 
 
 class StepScore(NamedTuple):
@@ -37,6 +49,22 @@ class HypothesisSteps(NamedTuple):
     """Against random orders of the same nodes, corrected for the number of hypotheses."""
     coverage: statistics.Estimate
 
+    @property
+    def conditions(self) -> list[Condition]:
+        name, order, coverage = self.hypothesis, self.order, self.coverage
+        return [
+            Condition(f"visits of {name} are written in its order: {order}", order.low > 0),
+            Condition(f"{name}: corrected p = {self.p:.2g}", self.p < _SIGNIFICANT),
+            Condition(
+                f"at least 90 % of the visits of {name} are written: {coverage}",
+                coverage.value >= _COVERED,
+            ),
+        ]
+
+    @property
+    def holds(self) -> bool:
+        return all(condition.met for condition in self.conditions)
+
 
 class StepsStudy(NamedTuple):
     hypotheses: list[HypothesisSteps]
@@ -45,7 +73,8 @@ class StepsStudy(NamedTuple):
     """The share of texts that name the path and nothing else, of those with a path."""
     nodes: float
     """Nodes named in a text, on average."""
-    verdict: str
+    verdict: Verdict
+    """On what is written: which algorithm's visits."""
     texts: list[str]
 
 
@@ -127,18 +156,30 @@ def judge(
         statistics.proportion([right(t, i) for t, i in zip(texts, items, strict=True)]),
         alone,
         float(np.mean([len(nodes) for nodes in written])),
-        _verdict(rows, alone, written),
+        decide(rows, float(np.mean([len(nodes) > 0 for nodes in written])), alone),
         list(texts),
     )
 
 
-def _verdict(rows, alone: statistics.Estimate, written) -> str:
-    if np.mean([len(nodes) > 0 for nodes in written]) < 0.5:
-        return "writes no steps"
-    if alone.value >= _COVERED:
-        return "writes the path alone: any search happens inside"
-    full = [r for r in rows if r.p < 0.05 and r.order.low > 0 and r.coverage.value >= _COVERED]
-    if not full:
-        return "undecided"
-    best = max(r.order.value for r in full)
-    return "writes out " + " or ".join(r.hypothesis for r in full if r.order.high >= best)
+def decide(
+    hypotheses: Sequence[HypothesisSteps], named: float, path_alone: statistics.Estimate
+) -> Verdict:
+    """`named` is the share of texts that name a node."""
+    conditions = [
+        Condition(f"at least half of the texts name a node: {named:.2f}", named >= _NAMED),
+        Condition(
+            f"fewer than 90 % of the texts name the path alone: {path_alone}",
+            not path_alone.value >= _COVERED,
+        ),
+    ]
+    if not all(condition.met for condition in conditions):
+        return Verdict(NOT_JUDGED, None, conditions)
+    whole = [h for h in hypotheses if h.holds]
+    if not whole:
+        nearest = max(hypotheses, key=lambda h: np.nan_to_num(h.order.value, nan=-np.inf))
+        return Verdict(UNDECIDED, None, conditions + nearest.conditions)
+    best = max(h.order.value for h in whole)
+    level = [h for h in whole if h.order.high >= best]
+    for hypothesis in level:
+        conditions += hypothesis.conditions
+    return Verdict(RUNS, " or ".join(h.hypothesis for h in level), conditions)

@@ -85,12 +85,7 @@ def tables(study: Study) -> dict[str, Table]:
             ["test", "measure", "effect", "control", "difference", "items"],
             [[str(value) for value in effect] for effect in study.effects],
         )
-    shown["verdict"] = Table(
-        f"verdict: {study.verdict}",
-        ["", "condition"],
-        [["yes" if c.met else "no", c.text] for c in study.verdict.conditions],
-    )
-    return shown
+    return shown | {"verdict": study.verdict.table}
 
 
 def _accuracy(study: Study) -> Table:

@@ -185,12 +185,12 @@ class Steps(_AboutMazes, _AboutModel):
         texts = [subject.generate(item.prompt, self.tokens) for item in items]
         study = judge(texts, items, seed=self.seed)
         table = Table(
-            f"{subject.name}: {study.verdict}; right answers {study.right}, "
+            f"{subject.name}: written steps; right answers {study.right}, "
             f"nodes written per item {study.nodes:.1f}",
             ["hypothesis", "order above chance", "corrected p", "share of its visits written"],
             [[h.hypothesis, str(h.order), f"{h.p:.2g}", str(h.coverage)] for h in study.hypotheses],
         )
-        return Answer(study, (table,))
+        return Answer(study, (table, study.verdict.table))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
