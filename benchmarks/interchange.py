@@ -8,7 +8,6 @@ true.
     python benchmarks/interchange.py [RUN …]    # also judges the seeds of these runs of BFS
 """
 
-import pathlib
 import sys
 
 import numpy as np
@@ -22,8 +21,7 @@ from algoscope.measures.references import reference_class
 from algoscope.networks import Network
 from algoscope.programs.compiler import compile_program
 
-PREFETCHING = programs.load(pathlib.Path(__file__).parent / "programs" / "bfs_prefetching.program")
-COMPILED = [programs.get(n) for n in ("bfs", "bfs_two_heads", "bfs_leaping")] + [PREFETCHING]
+COMPILED = [programs.get(n) for n in ("bfs", "bfs_two_heads", "bfs_leaping", "bfs_prefetching")]
 
 
 def subjects(paths: list[str]) -> dict[str, Network]:

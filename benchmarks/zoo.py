@@ -88,7 +88,9 @@ def roles() -> dict[str, Role]:
 
 
 def library_roles() -> dict[str, Role]:
-    return {name: programs.get(name).role for name in programs.names()}
+    """Without programs that are rivals in state alone: they joined after the halves were drawn."""
+    roles = {name: programs.get(name).role for name in programs.names()}
+    return {name: role for name, role in roles.items() if role is not Role.STATE}
 
 
 def tuning_half() -> set[str]:

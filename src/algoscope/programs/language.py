@@ -28,6 +28,9 @@ class Role(enum.StrEnum):
     """The algorithm, exactly: what networks are compared with."""
     VARIANT = "variant"
     """The algorithm, exactly, in an unusual form; held back from the references."""
+    STATE = "state"
+    """The algorithm, exactly, that keeps something else from step to step: a rival of the others
+    where it is asked whose state a network has."""
     WRONG = "wrong"
     """Another algorithm, known to be another: a control for measures of the mechanism."""
 
