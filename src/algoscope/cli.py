@@ -9,11 +9,11 @@ from typing import Any
 import tyro
 
 from algoscope import __version__
-from algoscope.errors import Stopped
 from algoscope.verbs.completion import Completion
 from algoscope.verbs.demo import Demo
 from algoscope.verbs.judge import Judge
 from algoscope.verbs.llm import Llm
+from algoscope.verbs.output import explained_end
 from algoscope.verbs.programs import Compile, Draw, Programs, Verify
 from algoscope.verbs.report import Report, Serve
 from algoscope.verbs.reproduce import Reproduce
@@ -29,21 +29,16 @@ _ALIASES = {"gap": "judge", "view": "serve"}
 
 def main() -> None:
     first, *others = sys.argv[1:] or ["--help"]
-    if first == "--version":
-        print(f"algoscope {__version__}")
-        return
-    verb = _parse([_ALIASES.get(first, first), *others])
-    if isinstance(verb, Completion):
-        verb = _parse(["--tyro-print-completion", verb.shell])  # Prints the script and exits.
-    try:
+    with explained_end():
+        if first == "--version":
+            print(f"algoscope {__version__}")
+            return
+        verb = _parse([_ALIASES.get(first, first), *others])
+        if isinstance(verb, Completion):
+            verb = _parse(["--tyro-print-completion", verb.shell])  # Prints the script and exits.
         status = verb.main()
-    except Stopped as stopped:
-        print(stopped, file=sys.stderr)
-        status = 130
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
-    if status:
-        sys.exit(status)
+        if status:
+            sys.exit(status)
 
 
 def _parse(arguments: list[str]) -> Any:

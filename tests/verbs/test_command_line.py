@@ -1,8 +1,10 @@
 """What all verbs have in common."""
 
 import json
+import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import typing
@@ -135,6 +137,20 @@ def test_arrays_and_paths_become_json(tmp_path, capsys):
     Output(json=True).show(Answer({"a": np.eye(2), "b": tmp_path, "c": np.float32(1)}, ()))
     shown = json.loads(capsys.readouterr().out)
     assert shown == {"a": [[1, 0], [0, 1]], "b": str(tmp_path), "c": 1}
+
+
+@pytest.mark.parametrize("arguments", ["--version", "--help", "reproduce --list"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_it_ends_quietly_where_nobody_reads_on(arguments, unbuffered):
+    """As in `algoscope … | head`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", "from algoscope.cli import main; main()", *arguments.split()]
+    surroundings = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=surroundings)
+    os.close(writer)
+    assert done.stderr == b""
+    assert done.returncode == -signal.SIGPIPE
 
 
 HELP = """

@@ -1,15 +1,19 @@
 """What every verb prints, in one place: results on stdout as tables or JSON, progress on stderr."""
 
+import contextlib
 import dataclasses
 import functools
 import io
 import json
 import math
+import signal
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple, TextIO
 
 import tyro
 
+from algoscope.errors import Stopped
 from algoscope.table import Table
 
 
@@ -102,6 +106,25 @@ class Verb:
         return answer.status
 
 
+@contextlib.contextmanager
+def explained_end() -> Iterator[None]:
+    """Ends the process with a message and a status where a verb cannot go on."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except Stopped as stopped:
+        print(stopped, file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # Nobody reads on, as after `| head`. Other programs end by this signal, too.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGPIPE)
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
 def number(value: Any, digits: int = 4) -> str:
     """A cell of a table."""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
@@ -134,4 +157,8 @@ def _show(part: Table | str) -> None:
         rendered.add_column(column)
     for row in part.rows:
         rendered.add_row(*row)
-    rich.console.Console(width=None if sys.stdout.isatty() else 160, markup=False).print(rendered)
+    # Captured, because rich has an end of its own for a pipe that is closed.
+    console = rich.console.Console(width=None if sys.stdout.isatty() else 160, markup=False)
+    with console.capture() as capture:
+        console.print(rendered)
+    print(capture.get(), end="")
