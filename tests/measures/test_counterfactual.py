@@ -67,6 +67,17 @@ def test_flips_are_a_hair_apart_and_answered_differently(task):
     assert differs.reshape(len(differs), -1).any(-1).all()
 
 
+@pytest.mark.parametrize("task", ["naive_string_matcher", "kmp_matcher", "lcs_length"])
+def test_strings_change_by_a_letter_and_never_by_a_hair(task):
+    batch = tasks.sample(task, 12, 8, seed=3)
+    used, _ = counterfactual.changes(batch, seed=0)
+    before, after = (strings.inputs["key"].argmax(-1) for strings in used[:2])
+    assert len(used.samples) > 4
+    assert ((before != after).sum(-1) == 1).all()
+    with pytest.raises(ValueError, match="no numbers to change by a hair"):
+        counterfactual.flips(batch, seed=0)
+
+
 def test_flips_tell_almost_the_right_comparison_from_the_right_one():
     changed = counterfactual.flips(tasks.sample("mst_prim", 10, 16, seed=3), seed=0)
     exact, tilted = (flip_response(name, changed) for name in ("prim_by_hints", "prim_tilted"))

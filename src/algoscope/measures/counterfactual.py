@@ -74,7 +74,9 @@ def problems_of(batch: Batch) -> list[Problem]:
     for feature in batch.features:
         if feature.name in batch.task.problem:
             values = np.asarray(batch.inputs[feature.name])
-            columns[feature.name] = values.argmax(-1)[..., None] if feature.one_hot else values
+            if feature.one_hot:
+                values = values.argmax(-1).reshape(len(batch), *feature.register_shape(batch.nodes))
+            columns[feature.name] = values
     return [
         {name: np.array(values[sample]) for name, values in columns.items()}
         for sample in range(len(batch))
@@ -253,9 +255,13 @@ def _change(
     batch: Batch, problem: Problem, sample: int, random: np.random.Generator
 ) -> Problem | None:
     """An edge taken away, of those that answers or hints point along every other time; or another
-    key."""
+    key, a number or a class."""
     if "A" not in problem:
-        return _set("key", problem, _entry("key", problem, random), random.uniform())
+        entry = _entry("key", problem, random)
+        key = next(feature for feature in batch.features if feature.name == "key")
+        categorical = key.kind is Kind.CATEGORICAL
+        value = int(random.integers(key.classes)) if categorical else random.uniform()
+        return _set("key", problem, entry, value)
     if not len(_edges(problem["A"])):
         return None
     pointed = [
