@@ -1,7 +1,7 @@
 """Programs by name, by task and from files."""
 
 import pytest
-from way_out import PROGRAM, way_out
+from own_algorithm import program, way_out
 
 from algoscope import programs, tasks
 from algoscope.programs import Role, registry
@@ -86,7 +86,7 @@ def test_a_name_is_never_a_file_to_be_run(file):
 
 def test_a_registered_program_is_known_by_name_and_by_task(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})
-    program = programs.register(parse("way_out", way_out, PROGRAM))
+    programs.register(program)
     assert programs.get("way_out") is program
     assert programs.of_task(way_out, Role.REFERENCE) == [program]
     assert programs.of_task(way_out, Role.WRONG) == []

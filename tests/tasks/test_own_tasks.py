@@ -1,17 +1,11 @@
-"""A task of one's own, from the first sample to the page about networks that learnt it."""
+"""A task of one's own: traced, verified and trained. `verbs/test_own_algorithm.py` goes on."""
 
 import numpy as np
 import pytest
-from way_out import FEATURES, PROGRAM, draw, way_out
+from own_algorithm import FEATURES, draw, program, way_out
 
 from algoscope import measures, networks, programs, report, runs, tasks, training
-from algoscope.programs.compiler import compile_program
 from algoscope.programs.verification import verify
-
-
-@pytest.fixture(scope="module")
-def program():
-    return programs.parse("way_out", way_out, PROGRAM)
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +18,6 @@ def run(tmp_path_factory):
         network=networks.NetworkConfig(width=4),
     )
     return training.train(config, tmp_path_factory.mktemp("runs") / "way_out")
-
-
-@pytest.fixture
-def registered(monkeypatch, program):
-    """The task and its program are known by their names, in this test alone."""
-    for registry in (programs.registry, tasks.registry):
-        monkeypatch.setattr(registry, "_registered", {})
-    return programs.register(program)
 
 
 def test_a_problem_of_ones_own_is_traced_and_shown():
@@ -62,14 +48,14 @@ def test_a_bad_problem_is_refused(exits, reason):
         tasks.run(way_out, [[0, 1], [0, 0]], exits=exits)
 
 
-def test_a_program_for_it_is_verified_against_the_plain_algorithm(program):
+def test_a_program_for_it_is_verified_against_the_plain_algorithm():
     result = verify(program, tasks.sample(way_out, size=8, count=8, seed=1))
     for exactness in (result.network, result.interpreter, result.compilation):
         assert exactness.exact_traces == exactness.exact_outputs == 1.0
 
 
 def test_a_program_alone_defines_the_same_task():
-    task = programs.define("way_out", FEATURES, draw, PROGRAM, smallest=2).task
+    task = programs.define("way_out", FEATURES, draw, program.text, smallest=2).task
     ours = tasks.sample(task, size=7, count=6, seed=2)
     theirs = tasks.sample(way_out, size=7, count=6, seed=2)
     assert ours.lengths.tolist() == theirs.lengths.tolist()
@@ -87,18 +73,6 @@ def test_a_program_that_never_rests_defines_no_task():
     )
     with pytest.raises(ValueError, match="still changes after 36 steps on 3 nodes"):
         tasks.sample(restless.task, size=3, count=1)
-
-
-def test_it_is_trained_judged_and_reported(run, registered):
-    assert run.tasks == ("way_out",)
-    trained = run.ensemble()[0]
-    assert trained.features == way_out.features
-    assert report.findings(run, way_out).words == {"seed 0": "fails"}
-    page = report.report([run]).read_text()
-    assert "way_out" in page
-    assert "door_h" in page
-    judgement = measures.judge(compile_program(registered).network, way_out)
-    assert str(judgement.verdict) == "runs way_out"
 
 
 def test_a_run_of_it_needs_its_file(run, monkeypatch):

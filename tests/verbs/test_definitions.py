@@ -6,12 +6,12 @@ from algoscope import programs, tasks
 from algoscope.verbs.definitions import find_program, find_task
 
 TASK = """
-from way_out import FEATURES, PROGRAM, draw, search
+import own_algorithm as example
 from algoscope import programs, tasks
 
-{name} = tasks.define("{name}", FEATURES, draw, search)
+{name} = tasks.define("{name}", example.FEATURES, example.draw, example.search)
 """
-PROGRAM = 'find_{name} = programs.parse("find_{name}", {name}, PROGRAM)\n'
+PROGRAM = 'find_{name} = programs.parse("find_{name}", {name}, example.program.text)\n'
 
 
 @pytest.fixture(autouse=True)

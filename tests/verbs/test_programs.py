@@ -42,9 +42,9 @@ def own_program(tmp_path):
     """A file with a program for a task of one's own."""
     path = tmp_path / "mine.py"
     path.write_text(
-        "from way_out import PROGRAM, way_out\n"
+        "import own_algorithm as example\n"
         "from algoscope.programs.parser import parse\n"
-        "program = parse('finds_a_way_out', way_out, PROGRAM)\n"
+        "program = parse('finds_a_way_out', example.way_out, example.program.text)\n"
     )
     return path
 

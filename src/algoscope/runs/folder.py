@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from algoscope import __version__, networks
+from algoscope import __version__, networks, tasks
 from algoscope.files import (
     RunError,
     clear_unfinished,
@@ -130,6 +130,13 @@ class Run:
         self._need_finished()
         return json.loads((self.path / "results.json").read_text())
 
+    @property
+    def resume_command(self) -> str:
+        """What to type to go on with it."""
+        known = tasks.names(variants=True)
+        file = "" if set(self.tasks) <= set(known) else " --task FILE.py"
+        return f"algoscope train --resume {self.path}{file}"
+
     def ensemble(self, seeds: Sequence[int] | None = None) -> Ensemble:
         """The best weights of each seed."""
         self._need_finished()
@@ -154,8 +161,7 @@ class Run:
         if not self.finished:
             raise RunError(
                 f"{self.path}: got a run that stopped at step {self.step} of "
-                f"{self.config['steps']}, needed a finished one; go on with "
-                f"`algoscope train --resume {self.path}`"
+                f"{self.config['steps']}, needed a finished one; go on with `{self.resume_command}`"
             )
 
 
@@ -230,7 +236,7 @@ def _taken(path: pathlib.Path) -> str:
         return f"{path}: holds a finished run; give another name, or --force to replace it"
     return (
         f"{path}: holds a run that stopped at step {run.step} of {run.config['steps']}; "
-        f"go on with `algoscope train --resume {path}`, or --force to start anew"
+        f"go on with `{run.resume_command}`, or --force to start anew"
     )
 
 

@@ -73,7 +73,7 @@ def _go_on(run: Run, plan: TrainingPlan, pacing: Pacing) -> Run:
     config = plan.config
     with folder.held(run):
         shapes = jax.eval_shape(functools.partial(start_learners, plan))
-        run, trained = loop.go_on(run, GraphObjective(plan, run.path), shapes, pacing)
+        run, trained = loop.go_on(run, GraphObjective(plan, run.resume_command), shapes, pacing)
         best = trained.learner.best
         assert best is not None
         weights = plan.placement.spread(best.weights)

@@ -68,12 +68,12 @@ class OverSeeds:
 class GraphObjective:
     """The loss of `learning`, in steps of all networks of an ensemble."""
 
-    def __init__(self, plan: TrainingPlan, path: object = "RUN"):
+    def __init__(self, plan: TrainingPlan, resume_command: str = "algoscope train --resume RUN"):
         # Other seeds need no other program.
         self._config = dataclasses.replace(plan.config, first_seed=0)
         self._plan = plan
         self.steps = plan.config.steps
-        self.resume_command = f"algoscope train --resume {path}"
+        self.resume_command = resume_command
         fewer = max(1, plan.placement.at_once // 2)
         self.memory_advice = (
             f"go on with fewer networks at once: `{self.resume_command} --at-once {fewer}`"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from algoscope.runs import Run
     from algoscope.training import Report, TrainingConfig
 
+_SETS = {"test": "test score", "seen": "on problems it learnt from", "fresh": "on fresh problems"}
+"""The sets on which networks are scored, in words."""
 _WITH_RESUME = ("resume", "task", "output", "track", "checkpoint_seconds", "at_once")
 
 
@@ -153,16 +155,16 @@ def _network_options(texts: tuple[str, ...]) -> dict[str, Any]:
 
 def _results(run: "Run") -> Iterator[str]:
     results = run.results
-    for task, scores in results["test"].items():
-        problems = results["test_set"][task]
-        values = scores["score"]
-        spread = statistics.stdev(values) if len(values) > 1 else 0.0
-        seen, fresh = (statistics.fmean(results[name][task]["score"]) for name in ("seen", "fresh"))
-        yield (
-            f"{task}: test score {statistics.fmean(values):.4f} ± {spread:.4f} over {len(values)} "
-            f"seeds ({problems['samples']} problems of {problems['nodes']} nodes, "
-            f"{problems['split']}); on problems it learnt from {seen:.4f}, "
-            f"on fresh ones {fresh:.4f}"
-        )
+    for task in run.tasks:
+        scores = {name: results[name][task]["score"] for name in _SETS if task in results[name]}
+        parts = [f"{_SETS[name]} {statistics.fmean(values):.4f}" for name, values in scores.items()]
+        if "test" in scores:
+            values, problems = scores["test"], results["test_set"][task]
+            spread = statistics.stdev(values) if len(values) > 1 else 0.0
+            parts[0] += (
+                f" ± {spread:.4f} over {len(values)} seeds ({problems['samples']} problems of "
+                f"{problems['nodes']} nodes, {problems['split']})"
+            )
+        yield f"{task}: {'; '.join(parts) or 'not scored'}"
     yield from (f"note: {text}" for text in run.notes)
     yield f"run folder: {run.path}"
