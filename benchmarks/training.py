@@ -63,7 +63,8 @@ def ours(case: Case, seeds: int, steps: int) -> Side:
         (case.task,),
         seeds=seeds,
         evaluate_every=10**6,
-        recipe=tasks.Recipe(sizes=(case.size,), count=case.batch),
+        # Validation needs problems of the same features, and `tasks.sample` leaves `pred_h` a hint.
+        recipe=tasks.Recipe(sizes=(case.size,), count=case.batch, predecessors_as_inputs=False),
         network=networks.NetworkConfig(width=case.width),
     )
     plans = (pool.TaskPlan(case.task, problems.features, ((problems.time,),)),)

@@ -43,8 +43,12 @@ def test_a_batch_without_the_features_of_the_network_is_refused():
     network = networks.build(
         tasks.get("bfs"), networks.NetworkConfig(width=4), key=jax.random.key(0)
     )
+    batch = tasks.sample("articulation_points", size=5, count=1)
     with pytest.raises(ValueError, match="lacks input s, output pi, hint reach_h"):
-        networks.run(network, tasks.sample("articulation_points", size=5, count=1))
+        networks.run(network, batch)
+    # Inside a compiled function, as in training, where the numbers of a batch are not known.
+    with pytest.raises(ValueError, match=r"got Batch\(articulation_points, .*lacks input s"):
+        jax.jit(networks.to_device)(network, batch)
 
 
 def test_a_network_with_an_attention_bias_is_refused_at_another_size():

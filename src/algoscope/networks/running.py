@@ -106,8 +106,8 @@ def to_device(network: Network, batch: Batch) -> Batch:
     ]
     if missing:
         raise ValueError(
-            f"batch: got {batch}, which lacks {', '.join(missing)}; the network was built for the "
-            f"features {', '.join(f.name for f in network.features)}"
+            f"batch: got {batch!r}, which lacks {', '.join(missing)}; the network was built for "
+            f"the features {', '.join(f.name for f in network.features)}"
         )
     size = network.config.attention_bias
     if size is not None and batch.nodes != size:
