@@ -90,5 +90,7 @@ def test_a_registered_program_is_known_by_name_and_by_task(monkeypatch):
     assert programs.get("way_out") is program
     assert programs.of_task(way_out, Role.REFERENCE) == [program]
     assert programs.of_task(way_out, Role.WRONG) == []
+    programs.register(programs.get("bfs"))
+    assert list(registry._registered) == ["way_out"], "the library's own stay where they are"
     with pytest.raises(ValueError, match="'bfs', which is a program of the library"):
         programs.register(parse("bfs", "bfs", HIGHEST))

@@ -1,5 +1,7 @@
 """Tasks and programs on the command line: by name, or by the file that defines them."""
 
+import sys
+
 import pytest
 
 from algoscope import programs, tasks
@@ -37,6 +39,13 @@ def test_a_name_is_looked_up_and_a_file_is_run(file):
     task, program = find_task(path), find_program(path)
     assert (task.name, program.name) == ("cellar", "find_cellar")
     assert program.task is task, "the file was run once"
+
+
+def test_a_file_imports_what_lies_beside_it(file, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    file("floor_plan.py", "NAME = 'veranda'\n")
+    path = file("mine.py", "from floor_plan import NAME\n" + TASK.format(name="veranda"))
+    assert find_task(path).name == "veranda"
 
 
 def test_what_a_file_defines_is_then_known_by_name(file):

@@ -52,6 +52,8 @@ def register(program: GraphProgram) -> GraphProgram:
     """Makes the program and its task known by their names, and the program to `of_task`, for the
     rest of this process: what runs of a task of one's own are compared with. One of that name that
     was registered before gives way; the programs of the library do not."""
+    if program.name in names() and _read(program.name) is program:
+        return program
     if program.name in names():
         raise ValueError(
             f"name: got {program.name!r}, which is a program of the library, needed a name of its "

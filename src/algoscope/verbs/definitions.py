@@ -8,6 +8,7 @@ or a file of weights did. Whatever tasks and programs it defines are then known 
 
 import functools
 import pathlib
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,6 +35,17 @@ def find_program(text: str) -> "GraphProgram":
     return _find("program", text, programs.get)
 
 
+def run_file(path: pathlib.Path) -> dict[str, Any]:
+    """What a Python file defines, by name. As with `python FILE`, it can import what lies beside
+    it."""
+    import runpy
+
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return runpy.run_path(str(path))
+
+
 def _find(kind: str, text: str, get: Callable[[str], T]) -> T:
     file, _, name = text.partition(":")
     path = pathlib.Path(file).resolve()
@@ -56,12 +68,9 @@ def _find(kind: str, text: str, get: Callable[[str], T]) -> T:
 @functools.cache
 def _definitions(path: pathlib.Path) -> dict[str, dict[str, Any]]:
     """Runs or reads the file, and registers what it defines: by kind, then by name."""
-    import runpy
-
     from algoscope import programs, tasks
 
-    runs = path.suffix == ".py"
-    values = list(runpy.run_path(str(path)).values()) if runs else [programs.load(path)]
+    values = run_file(path).values() if path.suffix == ".py" else [programs.load(path)]
     made = [value for value in values if isinstance(value, programs.GraphProgram)]
     owned = [value for value in values if isinstance(value, tasks.Task)]
     for program in made:

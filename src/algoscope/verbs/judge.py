@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import tyro
 
-from algoscope.verbs.definitions import find_task
+from algoscope.verbs.definitions import find_task, run_file
 from algoscope.verbs.output import Answer, Verb
 
 if TYPE_CHECKING:
@@ -86,11 +86,9 @@ class Judge(Verb):
 
     def _defined(self) -> "tuple[str, Subject]":
         """Runs the file, and takes what it defines."""
-        import runpy
-
         if self.task is None:
             raise ValueError(f"--task: got none, needed the task that {self.path} is for")
-        names = runpy.run_path(str(self.path))
+        names = run_file(self.path)
         subject = names.get("record", names.get("network"))
         if subject is None:
             raise ValueError(
