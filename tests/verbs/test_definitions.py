@@ -69,7 +69,7 @@ def test_one_of_several_is_chosen_by_name(file):
 def test_a_file_without_what_is_needed_is_refused(file):
     with pytest.raises(ValueError, match="got a file without a program"):
         find_program(file("mine.py", TASK.format(name="hall")))
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ValueError, match=r"nowhere\.py: got no such file, needed one that defines"):
         find_task("nowhere.py")
 
 

@@ -51,6 +51,8 @@ def _find(kind: str, text: str, get: Callable[[str], T]) -> T:
     path = pathlib.Path(file).resolve()
     if not path.suffix:
         return get(text)
+    if not path.is_file():
+        raise ValueError(f"{path}: got no such file, needed one that defines a {kind}")
     known = _definitions(path)[kind]
     if not known:
         raise ValueError(
