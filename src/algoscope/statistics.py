@@ -28,10 +28,14 @@ def share(part: float, whole: float) -> float:
 
 def proportion(right: Sequence[bool]) -> Estimate:
     """A share with Wilson's interval."""
-    n = len(right)
+    return proportion_of_counts(int(np.sum(right)), len(right))
+
+
+def proportion_of_counts(part: int, n: int) -> Estimate:
+    """The same, from how many of n."""
     if n == 0:
         return Estimate(np.nan, 0.0, 1.0)
-    share, z = float(np.mean(right)), 1.96
+    share, z = part / n, 1.96
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return Estimate(share, float(max(0, centre - half)), float(min(1, centre + half)))

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from algoscope import markup
 from algoscope.table import Table
 
-RUNS, SHORTCUT, FAILS, UNDECIDED = "runs", "shortcut", "fails", "undecided"
-WORDS = (RUNS, SHORTCUT, FAILS, UNDECIDED)
+RUNS, RUNS_UP_TO, APPROXIMATES = "runs", "runs up to", "approximates"
+SHORTCUT, FAILS, UNDECIDED = "shortcut", "fails", "undecided"
+WORDS = (RUNS, RUNS_UP_TO, APPROXIMATES, SHORTCUT, FAILS, UNDECIDED)
 NOT_JUDGED = "not judged"
 """In place of a word, where there is nothing to judge by."""
 
@@ -28,6 +29,8 @@ class Verdict(NamedTuple):
     which: str | None
     """The algorithm or the heuristic, if the word names one."""
     conditions: list[Condition]
+    scope: str = ""
+    """How far the word goes: the problems that were tried, the region, or the rate."""
 
     @property
     def reasons(self) -> list[str]:
@@ -41,12 +44,17 @@ class Verdict(NamedTuple):
         return Table(f"verdict: {self}", ["", "condition"], rows)
 
     def __str__(self) -> str:
+        if self.word == RUNS_UP_TO:
+            return f"runs {self.which} up to {self.scope}"
         if self.which is None:
             return self.word
+        if self.word == APPROXIMATES:
+            return f"approximates {self.which}: {self.scope}"
         return f"runs {self.which}" if self.word == RUNS else f"{self.word} ({self.which})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the word, and what speaks against."""
+        """For notebooks: the word, how far it goes, and what speaks against."""
+        scope = [self.scope] if self.word == RUNS and self.scope else []
         return markup.element("p", markup.element("strong", markup.escape(self))) + "".join(
-            markup.element("p", markup.escape(reason)) for reason in self.reasons
+            markup.element("p", markup.escape(reason)) for reason in scope + self.reasons
         )

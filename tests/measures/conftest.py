@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from algoscope import programs, tasks
-from algoscope.programs.interpreter import interpret
+from algoscope.programs.interpreter import follow
 from algoscope.recording import Recording
 
 
 def interpreted(name: str):
     """A subject that does what the program of that name does."""
     program = programs.get(name)
-    return lambda batch: jax.tree.map(np.asarray, interpret(program, batch))
+    return lambda batch: jax.tree.map(np.asarray, follow(program, batch).recording)
 
 
 def with_attention(recording: Recording, attention: np.ndarray) -> Recording:

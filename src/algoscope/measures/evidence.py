@@ -8,9 +8,11 @@ import jax
 import numpy as np
 
 from algoscope import networks
+from algoscope.falsify import Falsification
 from algoscope.measures import attention_match, counterfactual, nulls
 from algoscope.measures.attention_match import InternalGap, Rows, compare_rows, nearest
 from algoscope.measures.examination import OTHER_GRAPHS, Examination
+from algoscope.measures.explanation import followed
 from algoscope.measures.interchange import Interchange, Run, interchange
 from algoscope.measures.nulls import Scaled
 from algoscope.measures.probes import NO_SCORES, ProbeScores, mean_score, probe_scores
@@ -46,6 +48,9 @@ class Evidence:
     response: counterfactual.Response | None = None
     flips: counterfactual.FlipResponse | None = None
     interchange: Interchange | None = None
+    falsification: Falsification | None = None
+    followed: dict[str, float] = dataclasses.field(default_factory=dict)
+    """By wrong program, see `explanation`."""
 
     @property
     def nearest(self) -> InternalGap:
@@ -62,7 +67,7 @@ class Evidence:
             "effect": self.response.effect if self.response else nan,
             "still": self.response.still if self.response else nan,
             "flips": self.flips.followed if self.flips else nan,
-            "interchange": self.interchange.state if self.interchange else nan,
+            "agreement": self.falsification.agreement if self.falsification else nan,
         }
 
 
@@ -73,7 +78,8 @@ def record(subject: Subject, batch: Batch) -> Recording:
 
 
 def gather(subject: Subject, exam: Examination, small: Recording, large: Recording) -> Evidence:
-    """Measures everything, from what the subject did on the small and the large problems."""
+    """Measures everything but what the falsifier does, from the recordings on the small and the
+    large problems."""
     attention_match.check_comparable(small, exam.references[0])
     attention_match.check_comparable(large, exam.large_references[0])
     parts = {
@@ -114,6 +120,7 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
         _response(exam, parts),
         _flip_response(exam, parts, closest),
         exchanged,
+        followed=followed(small, exam.small),
     )
 
 

@@ -32,6 +32,11 @@ class Criterion(NamedTuple):
     """Whether there is no `runs` without it; others may not apply to a task or a subject."""
 
     @property
+    def is_mechanism(self) -> bool:
+        """Whether it looks at how an answer comes about, and not at the answer or the trace."""
+        return not self.key.startswith(("moves", "flips", "agreement"))
+
+    @property
     def label(self) -> str:
         return self.key.replace("_", " ")
 
@@ -79,16 +84,16 @@ CRITERIA = {
             "share of pairs of problems on either side of a change of the answer in which the "
             "subject follows both",
             0.9,
-            0.85,
-        ),
-        # A network that keeps facts about its graph in the state is thrown off by another graph's,
-        # though it runs the algorithm: interchange casts doubt and contradicts nothing.
-        Criterion(
-            "interchange",
-            "with the state of another run put in, the share of changed predictions of the next "
-            "two steps that are the reference program's",
-            0.7,
+            # Comparing coarsely is no other mechanism: `falsify` says how coarsely.
             0.0,
+        ),
+        Criterion(
+            "agreement",
+            "share of the problems that the falsifier tried on which trace and answer are the "
+            "algorithm's",
+            1.0,
+            0.0,
+            needed=True,
         ),
     )
 }

@@ -1,24 +1,39 @@
 """The verdict: one word for what the evidence says.
 
-fails      the answers are wrong at both sizes
-shortcut   the answers are right, and something contradicts the algorithm
-runs       the answers are right, and everything agrees with the algorithm
-undecided  neither, or something that is needed was not measured
+fails         the answers are wrong at both sizes
+runs          nothing that was tried disagrees with the algorithm, and everything measured agrees
+runs up to    the same within a region that a rule names; disagreements lie beyond it
+approximates  disagreements that no rule names, and nothing measured contradicts the algorithm
+shortcut      disagreements, and something measured contradicts the algorithm
+undecided     no disagreement, but something that is needed is not measured or does not agree
 """
 
+import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from algoscope import markup, tasks
+from algoscope import falsify, markup, tasks
+from algoscope.falsify import Falsification
 from algoscope.measures.evidence import Evidence, Subject, gather, record
 from algoscope.measures.examination import Examination, examination
+from algoscope.measures.explanation import explanation
 from algoscope.measures.thresholds import CRITERIA, SOLVES, short
 from algoscope.networks import Network
+from algoscope.programs.compiler import Compiled
 from algoscope.recording import Recording
 from algoscope.table import Table
 from algoscope.tasks import Task
-from algoscope.verdict import FAILS, RUNS, SHORTCUT, UNDECIDED, Condition, Verdict
+from algoscope.verdict import (
+    APPROXIMATES,
+    FAILS,
+    RUNS,
+    RUNS_UP_TO,
+    SHORTCUT,
+    UNDECIDED,
+    Condition,
+    Verdict,
+)
 
 
 class Judgement(NamedTuple):
@@ -49,47 +64,98 @@ class Judgement(NamedTuple):
         )
 
 
-def judge(subject: Subject, task: Task | str, seed: int = 0) -> Judgement:
-    """Examines a network, or a function from batch to recording, and decides.
+def judge(
+    subject: Subject | Compiled,
+    task: Task | str,
+    seed: int = 0,
+    *,
+    problems: int = falsify.PROBLEMS,
+    report: Callable[[str], None] = lambda text: None,
+) -> Judgement:
+    """Examines a network, or a function from batch to recording, tries to falsify it on about so
+    many problems, and decides.
 
-    A function is judged without interchange, for which one has to go into a network.
+    A function is judged without interchange, for which one has to go into a network. A compiled
+    program is judged inside its certificate.
     """
     task = tasks.get(task)
-    if isinstance(subject, Network) and subject.features != task.features:
-        got = ", ".join(f.name for f in subject.features)
+    network = subject.network if isinstance(subject, Compiled) else subject
+    if isinstance(network, Network) and network.features != task.features:
+        got = ", ".join(f.name for f in network.features)
         needed = ", ".join(f.name for f in task.features)
         raise ValueError(
             f"network: got one with the features {got}; needed those of {task.name}: {needed}"
         )
-    return examine(subject, examination(task, seed))
+    return examine(subject, examination(task, seed), problems=problems, seed=seed, report=report)
 
 
-def examine(subject: Subject, exam: Examination) -> Judgement:
-    """The judgement on the problems of an examination."""
+def examine(
+    subject: Subject | Compiled,
+    exam: Examination,
+    *,
+    problems: int = falsify.PROBLEMS,
+    seed: int = 0,
+    report: Callable[[str], None] = lambda text: None,
+) -> Judgement:
+    """The judgement on the problems of an examination, and on those of the falsifier."""
+    certified = None
+    if isinstance(subject, Compiled):
+        subject, certified = subject.network, subject.certified
     small, large = record(subject, exam.small), record(subject, exam.large)
     evidence = gather(subject, exam, small, large)
-    verdict = decide(evidence.accuracy, evidence.tested, evidence.nearest.reference)
+    tried = falsify.falsify(
+        subject,
+        exam.small.task,
+        problems=problems,
+        seed=seed,
+        certified=certified,
+        report=report,
+    )
+    evidence = dataclasses.replace(evidence, falsification=tried)
+    verdict = decide(
+        evidence.accuracy,
+        evidence.tested,
+        evidence.nearest.reference,
+        tried,
+        explanation(evidence.followed),
+    )
     return Judgement(verdict, evidence, {"small": small, "large": large})
 
 
-def decide(accuracy: Mapping[str, float], tested: Mapping[str, float], reference: str) -> Verdict:
-    """From the scores of the answers and the values of `CRITERIA`, NaN where one does not apply;
-    the reference is named if the subject runs it."""
+def decide(
+    accuracy: Mapping[str, float],
+    tested: Mapping[str, float],
+    reference: str,
+    falsification: Falsification,
+    explained_by: str | None = None,
+) -> Verdict:
+    """From the scores of the answers, the values of `CRITERIA`, NaN where one does not apply, and
+    what the falsifier found. The reference is named if the subject runs it or comes near, a wrong
+    program if that explains the subject."""
     answers = _condition("accuracy", "accuracy", max(accuracy["small"], accuracy["large"]), SOLVES)
     if not answers.met:
-        return Verdict(FAILS, None, [answers])
-    unmeasured = [c for c in CRITERIA.values() if math.isnan(tested[c.key])]
-    measured = [c for c in CRITERIA.values() if c not in unmeasured]
+        return Verdict(FAILS, explained_by, [answers])
+    measured = [c for c in CRITERIA.values() if not math.isnan(tested[c.key])]
     tests = [_condition(c.key, c.label, tested[c.key], c.shortcut_below) for c in measured]
-    if not all(test.met for test in tests):
-        return Verdict(SHORTCUT, None, [answers, *tests])
+    disagrees = falsification.wrong > 0
+    if disagrees and not all(test.met for test in tests):
+        return Verdict(SHORTCUT, explained_by, [answers, *tests], str(falsification))
     missing = [
-        Condition(f"{c.label} was not measured", False, c.key) for c in unmeasured if c.needed
+        Condition(f"{c.label} was not measured", False, c.key)
+        for c in CRITERIA.values()
+        if c.needed and c not in measured
     ]
     tests = [_condition(c.key, c.label, tested[c.key], c.runs_from) for c in measured]
-    runs = not missing and all(test.met for test in tests)
-    word, which = (RUNS, reference) if runs else (UNDECIDED, None)
-    return Verdict(word, which, [answers, *missing, *tests])
+    conditions = [answers, *missing, *tests]
+    if disagrees:
+        # Where a region has no disagreement, moves, flips and agreement fall short outside it.
+        mechanism = [test for test in tests if CRITERIA[test.measure].is_mechanism]
+        if falsification.region and not missing and all(test.met for test in mechanism):
+            return Verdict(RUNS_UP_TO, reference, conditions, str(falsification.region))
+        return Verdict(APPROXIMATES, reference, conditions, str(falsification))
+    if missing or not all(test.met for test in tests):
+        return Verdict(UNDECIDED, None, conditions, str(falsification))
+    return Verdict(RUNS, reference, conditions, str(falsification))
 
 
 def _condition(measure: str, label: str, value: float, least: float) -> Condition:

@@ -25,13 +25,20 @@ from algoscope.programs.lowering import (
     lower,
 )
 from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, Precision
+from algoscope.programs.running_errors import certain
 from algoscope.table import Table
-from algoscope.tasks import Kind, Location
+from algoscope.tasks import Batch, Kind, Location
 
 
 class Compiled(NamedTuple):
     network: Network
     certificate: Certificate
+    program: GraphProgram
+
+    def certified(self, batch: Batch) -> np.ndarray:
+        """On which samples float32 cannot make the network differ from its program: bool [batch].
+        A sample on which the program breaks a promise of its language is none of them."""
+        return certain(self.program, batch, self.certificate.sharpness)
 
     def _repr_html_(self) -> str:
         """For notebooks: what is certified, and where the weights are."""
@@ -74,7 +81,7 @@ def compile_program(
     for emitted in lowered.emitted:
         writer.decode(emitted)
     certificate = certify(lowered, sharpness, precision)
-    return Compiled(networks.with_arrays(network, writer.arrays), certificate)
+    return Compiled(networks.with_arrays(network, writer.arrays), certificate, program)
 
 
 def smallest_width(lowered: Lowered) -> int:

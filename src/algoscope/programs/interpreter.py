@@ -103,6 +103,16 @@ def follow(
     return Run(recording, machine.broken, machine.reason)
 
 
+def least_leads(program: GraphProgram, batch: Batch) -> np.ndarray:
+    """The least score by which a selected sender is ahead of the second best, over all steps, nodes
+    and selections: how close the closest decision is. [batch]"""
+    machine = Machine(program, batch)
+    machine.watches_leads = True
+    for _ in range(batch.steps):
+        machine.step()
+    return machine.leads
+
+
 class Step(NamedTuple):
     attention: np.ndarray
     """One-hot: [batch, selection of all rounds, receiver, sender]"""
@@ -143,6 +153,7 @@ class Machine:
         self.number = 0
         self.steps = np.maximum(np.asarray(batch.lengths) - 1, 1)
         self.broken, self.reason = np.zeros(count, bool), ""
+        self.watches_leads, self.leads = False, np.full(count, np.inf)
 
     def _connect(self, feature: Feature, value: np.ndarray) -> None:
         if feature.is_pointer:
@@ -205,8 +216,18 @@ class Machine:
         score = zero + self._evaluate(selection.score, values)
         score = score + self._total(selection.hinges, values)
         unmet = np.where(self._allowed(), unmet, np.inf)
-        first = unmet <= unmet.min(-1, keepdims=True) + _SLACK
-        return np.argmax(np.where(first, score, -np.inf), -1)
+        least = unmet.min(-1, keepdims=True)
+        ranked = np.where(unmet <= least + _SLACK, score, -np.inf)
+        if self.nodes > 1 and self.watches_leads:
+            self._note_leads(ranked, least[..., 0] <= _SLACK)
+        return np.argmax(ranked, -1)
+
+    def _note_leads(self, ranked: np.ndarray, met: np.ndarray) -> None:
+        """By how much the best sender leads the second, where its condition is met."""
+        second, best = np.moveaxis(np.partition(ranked, -2, -1)[..., -2:], -1, 0)
+        lead = np.where(met & np.isfinite(second), best - second, np.inf).min(-1)
+        running = self.number < self.steps
+        self.leads = np.where(running, np.minimum(self.leads, lead), self.leads)
 
     def _allowed(self) -> np.ndarray:
         return np.ones_like(self.neighbours) if self.program.fully_connected else self.neighbours

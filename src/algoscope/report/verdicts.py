@@ -10,7 +10,15 @@ from algoscope.measures import Judgement
 from algoscope.measures.thresholds import AGAINST, CRITERIA, PLACES, short
 from algoscope.report import html
 from algoscope.table import Table
-from algoscope.verdict import FAILS, NOT_JUDGED, RUNS, SHORTCUT, UNDECIDED
+from algoscope.verdict import (
+    APPROXIMATES,
+    FAILS,
+    NOT_JUDGED,
+    RUNS,
+    RUNS_UP_TO,
+    SHORTCUT,
+    UNDECIDED,
+)
 
 Judgements = Mapping[str, Judgement]
 
@@ -25,23 +33,30 @@ class _Word(NamedTuple):
 
 _WORDS = {
     RUNS: _Word("✓", "runs {task}", "run {task}"),
+    RUNS_UP_TO: _Word("✓", "runs {task} within a scope", "run {task} within a scope"),
+    APPROXIMATES: _Word("≈", "approximates {task}", "approximate {task}"),
     SHORTCUT: _Word("⤳", "takes a shortcut", "take a shortcut"),
     FAILS: _Word("✗", "fails", "fail"),
     UNDECIDED: _Word("?", "remains undecided", "remain undecided"),
     NOT_JUDGED: _Word("–", "is not judged", "are not judged"),
 }
 _MEANINGS_OF_WORDS = {
-    RUNS: "answers are right, and trace, attention, counterfactuals and exchanged states all agree "
-    "with an exact program of the algorithm",
-    SHORTCUT: "answers are right, and at least one of the tested numbers contradicts the algorithm",
+    RUNS: "no disagreement with the algorithm was found in the problems that were tried, and "
+    "attention and counterfactuals agree with an exact program",
+    RUNS_UP_TO: "the same within a region that a rule names; disagreements lie beyond it",
+    APPROXIMATES: "trace or answer differ on some problems, no rule says on which, and no tested "
+    "number contradicts the algorithm",
+    SHORTCUT: "trace or answer differ on some problems, and at least one of the tested numbers "
+    "contradicts the algorithm",
     FAILS: f"answers are wrong at {PLACES['small']} and at {PLACES['large']}",
-    UNDECIDED: "neither all numbers agree nor does any contradict",
+    UNDECIDED: "no disagreement was found, but something that is needed was not measured, or does "
+    "not agree with an exact program",
 }
 _MEANINGS = {
     f"accuracy {place}": f"score of the answers: {PLACES[place]}" for place in ("small", "large")
 } | {criterion.label: criterion.meaning for criterion in CRITERIA.values()}
 """Of the numbers in the table of networks, by label."""
-_CARDS = ("accuracy large", "moves large", "reads large", "interchange")
+_CARDS = ("accuracy large", "moves large", "reads large", "agreement")
 
 
 def headline(task: str, judgements: Judgements) -> str:
@@ -104,7 +119,7 @@ def cards(judgements: Judgements, control: Judgement | None) -> str:
 
 def word(text: str) -> str:
     """With a sign, so that colour is not all that tells."""
-    class_ = "unjudged" if text == NOT_JUDGED else text
+    class_ = "unjudged" if text == NOT_JUDGED else text.replace(" ", "-")
     return element("span", f"{_WORDS[text].sign} {escape(text)}", class_=f"word {class_}")
 
 

@@ -30,7 +30,7 @@ class Programs(Verb):
 
         described: dict[str, dict[str, Any]] = {}
         for name in programs.names():
-            network, certificate = compile_program(programs.get(name))
+            network, certificate, _ = compile_program(programs.get(name))
             described[name] = {
                 "task": programs.get(name).task.name,
                 "width": network.config.width,

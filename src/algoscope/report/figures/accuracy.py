@@ -13,7 +13,7 @@ from algoscope.report.figures.style import Drawn
 
 _LEAST_FOR_INTERVAL = 10
 """Networks, below which a bootstrap interval and a p-value say nothing."""
-_KEYS = ("moves_large", "reads_large", "interchange")
+_KEYS = ("moves_large", "reads_large", "agreement")
 
 
 def draw(

@@ -1,0 +1,111 @@
+"""What came of trying to break a subject."""
+
+from typing import NamedTuple
+
+from algoscope import markup
+from algoscope.falsify.families import SEARCH
+from algoscope.falsify.scope import Region
+from algoscope.statistics import Estimate, proportion_of_counts
+from algoscope.table import Table
+from algoscope.tasks import Batch
+
+
+class FamilyRate(NamedTuple):
+    family: str
+    problems: int
+    wrong: int
+    """Problems on which the trace or the answer differs."""
+    wrong_answers: int
+
+    @property
+    def rate(self) -> Estimate:
+        return proportion_of_counts(self.wrong, self.problems)
+
+
+class Counterexample(NamedTuple):
+    family: str
+    """The one that it was found in."""
+    batch: Batch
+    """The problem alone, with the algorithm's trace."""
+    wrong_answer: bool
+    first_step: int
+    """The first step with a wrong hint, -1 if only the answer is wrong."""
+
+    def __str__(self) -> str:
+        where = f"the trace from step {self.first_step + 1} on" if self.first_step >= 0 else ""
+        what = [where] * bool(where) + ["the answer"] * self.wrong_answer
+        return f"{self.batch.nodes} nodes ({self.family}): {' and '.join(what)} wrong"
+
+
+class Falsification(NamedTuple):
+    task: str
+    families: list[FamilyRate]
+    sizes: tuple[int, int]
+    """The least and the largest number of nodes."""
+    steps: int
+    """The most steps that the algorithm took on a problem."""
+    left_out: int
+    """Problems that do not count: beyond the certificate, or with too long a trace."""
+    certified: bool
+    """Whether problems beyond a certificate were left out."""
+    tolerance: float
+    """Within which numbers agree."""
+    region: Region | None
+    """The scope, if there are disagreements and it has one."""
+    smallest: Counterexample | None
+
+    @property
+    def problems(self) -> int:
+        return sum(family.problems for family in self.families)
+
+    @property
+    def wrong(self) -> int:
+        return sum(family.wrong for family in self.families)
+
+    @property
+    def agreement(self) -> float:
+        """The share of problems without a disagreement, those of the search counted."""
+        return 1 - self.wrong / self.problems
+
+    @property
+    def rate(self) -> Estimate:
+        """The share of problems with a disagreement over all families; the search, which looks for
+        them, is not counted."""
+        families = [family for family in self.families if family.family != SEARCH]
+        return proportion_of_counts(
+            sum(family.wrong for family in families), sum(family.problems for family in families)
+        )
+
+    @property
+    def extent(self) -> str:
+        """How hard the subject was tested."""
+        count = sum(family.family != SEARCH for family in self.families)
+        searched = " and a search" if any(f.family == SEARCH for f in self.families) else ""
+        least, most = self.sizes
+        certificate = ", within the certificate" if self.certified else ""
+        return (
+            f"{self.problems:,} problems of {count} families{searched}, sizes {least} to {most}, "
+            f"up to {self.steps} steps{certificate}"
+        )
+
+    def __str__(self) -> str:
+        if self.smallest is None:
+            return f"no disagreement in {self.extent}"
+        rate = self.rate
+        return (
+            f"{self.wrong:,} disagreements in {self.extent}; in "
+            f"{100 * rate.value:.3g} % [{100 * rate.low:.2g}, {100 * rate.high:.2g}] of the "
+            f"families' problems; smallest counterexample: {self.smallest}"
+        )
+
+    def table(self) -> Table:
+        rows = [
+            [f.family, f"{f.problems:,}", f"{f.wrong:,}", f"{f.wrong_answers:,}", str(f.rate)]
+            for f in self.families
+        ]
+        columns = ["family", "problems", "disagreements", "wrong answers", "share"]
+        return Table(str(self), columns, rows)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how often each family disagrees."""
+        return markup.table(self.table())
