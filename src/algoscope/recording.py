@@ -3,7 +3,8 @@
 Every measure is written once, against this type. For a graph network a step is one pass through the
 processor, and step t predicts hint t + 1. For a language model a step is a layer, and the nodes are
 those of the prompt's graph, then the tokens that the answer is read from, then the rest of the
-prompt (`llm.observe`).
+prompt (`llm.observe`). For a hybrid a step is a layer of its Transformer, receiver i is the token
+that answers for node i, and senders are the nodes of its reasoner (`transnar.mechanism`).
 """
 
 from collections.abc import Mapping
@@ -26,6 +27,23 @@ jax.tree_util.register_dataclass(
 )
 
 
+class CrossAttention(eqx.Module):
+    """What a hybrid's layers read of a frozen reasoner, beside `Recording.attention`, which is that
+    to the reasoner's nodes."""
+
+    pairs: Array
+    """Attention to pairs of nodes: [batch, step, head, receiver, node, node], each receiver's sums
+    to 1."""
+    gates: Array
+    """How far each layer's gate is open, from -1 to 1: [step]."""
+    states: Array
+    """The states of the reasoner's nodes that are read: [batch, stage, node, width], one stage if
+    all layers read the same, else one a layer."""
+
+    def take(self, samples: slice | np.ndarray) -> "CrossAttention":
+        return CrossAttention(self.pairs[samples], self.gates, self.states[samples])
+
+
 class Recording(eqx.Module):
     attention: Array
     """Who reads whom: [batch, step, head, receiver, sender], each row sums to 1."""
@@ -42,7 +60,9 @@ class Recording(eqx.Module):
     """The raw predictions behind `hints` and `outputs`, of subjects that have any."""
     initial: Array | None = None
     """The state before the first step, where it is kept: [batch, node, width]. For a language model
-    the embedding."""
+    or a hybrid the embedding."""
+    cross_attention: CrossAttention | None = None
+    """A hybrid's."""
 
     @property
     def states(self) -> np.ndarray:
@@ -70,6 +90,7 @@ class Recording(eqx.Module):
             np.asarray(self.lengths)[samples],
             {name: cut(values) for name, values in self.logits.items()},
             None if self.initial is None else self.initial[samples],
+            None if self.cross_attention is None else self.cross_attention.take(samples),
         )
 
     def _repr_html_(self) -> str:
@@ -79,6 +100,9 @@ class Recording(eqx.Module):
         arrays = {"attention": self.attention, "hidden": self.hidden}
         arrays |= {f"hints[{name!r}]": array for name, array in self.hints.items()}
         arrays |= {f"outputs[{name!r}]": array for name, array in self.outputs.items()}
+        if self.cross_attention is not None:
+            parts = vars(self.cross_attention).items()
+            arrays |= {f"cross_attention.{name}": array for name, array in parts}
         rows = [[name, " × ".join(map(str, np.shape(array)))] for name, array in arrays.items()]
         pictures = " ".join(markup.heat_map(step, f"step {t + 1}") for t, step in enumerate(maps))
         return (
@@ -97,6 +121,7 @@ class Recording(eqx.Module):
         outputs: Mapping[str, Array] | None = None,
         logits: Mapping[str, Array] | None = None,
         initial: Array | None = None,
+        cross_attention: CrossAttention | None = None,
     ) -> "Recording":
         """A recording of any model, from plain arrays; checks that they fit together."""
         hints, outputs = dict(hints or {}), dict(outputs or {})
@@ -109,7 +134,7 @@ class Recording(eqx.Module):
         if hidden.ndim != 4:
             faults.append(f"hidden: got shape {hidden.shape}, needed [batch, step, node, width]")
         if not faults:
-            batch, steps, _, nodes, _ = attention.shape
+            batch, steps, heads, nodes, _ = attention.shape
             expected = {
                 "hidden": (hidden, (batch, steps, nodes)),
                 "lengths": (lengths, (batch,)),
@@ -118,6 +143,14 @@ class Recording(eqx.Module):
             }
             if initial is not None:
                 expected["initial"] = (initial, (batch, nodes))
+            if cross_attention is not None:
+                stages = cross_attention.states.shape[1]
+                of_pairs = (batch, steps, heads, nodes, nodes, nodes)
+                expected |= {
+                    "cross_attention.pairs": (cross_attention.pairs, of_pairs),
+                    "cross_attention.gates": (cross_attention.gates, (steps,)),
+                    "cross_attention.states": (cross_attention.states, (batch, stages, nodes)),
+                }
             faults = [
                 f"{name}: got shape {array.shape}, needed one that starts with {list(start)}, "
                 "as attention's does"
@@ -125,12 +158,17 @@ class Recording(eqx.Module):
                 if tuple(array.shape[: len(start)]) != start
             ]
         if not faults:
-            rows = np.asarray(attention).sum(-1)
-            if not np.allclose(rows, 1, atol=1e-3):
-                faults.append(
-                    "attention: got rows with sums from "
-                    f"{rows.min():.4g} to {rows.max():.4g}, needed sums of 1 over senders"
-                )
+            sums = {"attention: got rows": (np.asarray(attention).sum(-1), "senders")}
+            if cross_attention is not None:
+                pairs = np.asarray(cross_attention.pairs).sum((-1, -2))
+                sums["cross_attention.pairs: got receivers"] = (pairs, "pairs")
+            faults = [
+                f"{name} with sums from {total.min():.4g} to {total.max():.4g}, "
+                f"needed sums of 1 over {senders}"
+                for name, (total, senders) in sums.items()
+                if not np.allclose(total, 1, atol=1e-3)
+            ]
         if faults:
             raise ValueError("\n".join(faults))
-        return Recording(attention, hidden, hints, outputs, lengths, dict(logits or {}), initial)
+        raw = dict(logits or {})
+        return Recording(attention, hidden, hints, outputs, lengths, raw, initial, cross_attention)

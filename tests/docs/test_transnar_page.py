@@ -11,6 +11,7 @@ from algoscope.experiments import transnar_scores
 from algoscope.experiments import transnar_tables as study_tables
 from algoscope.table import Table
 from algoscope.transnar.scores import from_json, mean_clrs
+from algoscope.verdict import FAILS
 
 RESULTS = ROOT / "results" / "transnar" / "full.json"
 
@@ -101,6 +102,25 @@ def test_conclusions_are_withdrawn(name):
     text = one_line(read(f"docs/{name}.md").replace("\n> ", " "))
     assert "had hardly learnt at that rate" in text
     assert "withdrawn until they are retrained" in text
+
+
+def test_the_verdict_of_the_page_is_that_of_the_results(results, page):
+    verdict = study_tables.verdict_of(results)
+    [condition] = verdict.conditions
+    assert not condition.met
+    said = f"is **{verdict}**. The condition that is not met: {condition.text}."
+    assert said in one_line(page)
+
+
+def test_the_same_results_of_towers_that_had_learnt_would_be_judged(results):
+    """Scores of the hybrids at n = 12 are set to 0.95, all others stay."""
+    rows = json.loads(json.dumps(results["rows"]))
+    for by_task in rows["hybrid"]:
+        for by_size in by_task.values():
+            by_size["12"]["clrs"] = 0.95
+    verdict = study_tables.verdict_of(results | {"rows": rows})
+    assert verdict.word == FAILS
+    assert verdict.reasons[0].startswith("above one answer for all problems at n = 10, 14 by")
 
 
 def test_answers_are_told_apart_by_their_length(results):

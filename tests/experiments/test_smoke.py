@@ -172,7 +172,7 @@ def test_a_folder_without_results_is_refused(tmp_path):
 
 def test_transnar_has_a_row_for_each_rival(made):
     result, _ = made("transnar-scores")
-    table, of_tasks, of_answers, ablated = result.tables
+    table, of_tasks, of_answers, ablated, conditions = result.tables
     rows = [row.title for row in MAIN_ROWS]
     assert [row[0] for row in table.rows] == rows
     assert set(table.rows[rows.index("reference algorithm")][1:]) == {"1.000"}
@@ -185,3 +185,5 @@ def test_transnar_has_a_row_for_each_rival(made):
     assert float(hybrid.split()[0]) > float(base.split()[0])
     ablations = result.numbers["mechanism"]["ablations"]
     assert {"gates shut", "another problem's states"} <= set(ablations)
+    assert conditions.title == "the hybrid, verdict: not judged", "so few steps teach too little"
+    assert result.numbers["verdict"]["word"] == "not judged"

@@ -11,6 +11,7 @@ from algoscope.configuration import TowerConfig, TransnarConfig
 from algoscope.experiments import transnar_scores
 from algoscope.experiments import transnar_study as study
 from algoscope.experiments import transnar_tables as study_tables
+from algoscope.verdict import NOT_JUDGED
 
 
 def test_experiments_are_listed_and_unknown_ones_refused(monkeypatch, capsys):
@@ -99,6 +100,9 @@ def test_a_study_makes_the_table_and_is_made_once(miniature, tmp_path, monkeypat
         "without edges",
         "another problem's states",
     }
+    verdict = study_tables.verdict_of(results)
+    assert verdict.word == NOT_JUDGED
+    assert verdict.reasons == ["the hybrid at sizes of its training was not measured"]
     assert len(results["loss"]["hybrid-0"]["loss"]) == miniature.tower.steps
     assert json.loads((tmp_path / "study" / "results.json").read_text()) == results
     said.clear()

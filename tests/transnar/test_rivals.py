@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tiny_towers import TOWER
+from tiny_towers import TOWER, logits, planted
 
 from algoscope import tasks
 from algoscope.recording import Recording
@@ -21,9 +21,7 @@ from algoscope.transnar.scores import (
     solver_answers,
 )
 from algoscope.transnar.text_dataset import TEST, Order, draw, reread
-from algoscope.transnar.tower import build, observe, positions_of
-
-_logits = jax.jit(lambda *arguments: observe(*arguments)[0])
+from algoscope.transnar.tower import build, positions_of, unembed
 
 
 @pytest.mark.parametrize("name", ["bfs", "quicksort", "lcs_length", "graham_scan", "minimum"])
@@ -100,9 +98,9 @@ def test_a_stepwise_hybrid_reads_one_more_step_in_each_layer(reasoner, dataset):
     graph = graph_of([(states, np.arange(len(dataset)))], 4)
     tokens = jnp.asarray(dataset.tokens, jnp.int32)
     positions = positions_of(config, jax.random.key(1), *tokens.shape)
-    forwards = _logits(tower, tokens, positions, graph)
+    forwards = logits(tower, tokens, positions, graph)
     turned = graph._replace(nodes=graph.nodes[::-1], edges=graph.edges[::-1])
-    backwards = _logits(tower, tokens, positions, turned)
+    backwards = logits(tower, tokens, positions, turned)
     assert not np.allclose(forwards, backwards, atol=1e-4)
 
 
@@ -125,67 +123,91 @@ def test_an_untrained_reasoner_has_the_same_form_and_other_weights(reasoner):
     assert not np.array_equal(own, random)
 
 
-def test_cross_attention_is_recorded_at_the_tokens_that_answer(hybrid, dataset, states):
-    observed = mechanism.record(hybrid, dataset, states)
-    assert observed.recording.attention.shape == (4, 2, 2, 4, 4)
-    assert observed.edges.shape == (4, 2, 2, 4, 4, 4)
-    assert np.allclose(observed.edges.sum((-1, -2)), 1, atol=1e-3)
-    assert observed.recording.valid.all()
+def test_a_hybrid_is_recorded_at_the_tokens_that_answer(hybrid, dataset, states, graph):
+    recording = mechanism.record(hybrid, dataset, states)
+    cross = mechanism.cross_attention_of(recording)
+    assert recording.attention.shape == (4, 2, 2, 4, 4)
+    assert cross.pairs.shape == (4, 2, 2, 4, 4, 4)
+    assert np.array_equal(cross.states, np.moveaxis(states.nodes, 0, 1))
+    assert recording.valid.all()
+    places = np.stack([mechanism._answering(dataset, sample) for sample in range(4)])
+    tokens = jnp.asarray(dataset.tokens, jnp.int32)
+    positions = positions_of(TOWER, jax.random.key(0), *tokens.shape)
+    predicted = logits(hybrid, tokens, positions, graph)[np.arange(4)[:, None], places]
+    assert np.allclose(unembed(hybrid, jnp.asarray(recording.hidden[:, -1])), predicted, atol=1e-5)
+    decode = mechanism.tokenizer().decode
     for sample, example in enumerate(dataset.examples()):
-        start = dataset.prompt_lengths[sample]
-        places = mechanism._answering(dataset, sample) + 1
-        decode = mechanism.tokenizer().decode
-        written = [decode([dataset.tokens[sample, place]]).strip() for place in places]
+        answers = dataset.tokens[sample, places[sample] + 1]
+        written = [decode([token]).strip() for token in answers]
         assert written == example.answer.strip("[]\n").split(" ")
-        assert (places >= start).all()
+        before = dataset.tokens[sample, places[sample]]
+        assert np.array_equal(recording.states[sample, 0], np.asarray(hybrid.embedding)[before])
 
 
-def planted(answers: np.ndarray, towards: np.ndarray) -> mechanism.Observed:
-    """One layer and head whose token i attends to towards[i] and the pair of it and i alone."""
-    count, n = answers.shape
-    attention = np.eye(n)[towards][:, None, None]
-    edges = np.zeros((count, 1, 1, n, n, n))
-    for problem in range(count):
-        edges[problem, 0, 0, np.arange(n), towards[problem], np.arange(n)] = 1
-    recording = Recording.from_arrays(
-        attention=attention, hidden=np.zeros((count, 1, n, 2)), lengths=np.full(count, 2)
-    )
-    return mechanism.Observed(recording, edges)
+def test_who_is_no_hybrid_has_no_cross_attention(dataset, states):
+    base = build(dataclasses.replace(TOWER, reads="nothing"), jax.random.key(0))
+    with pytest.raises(ValueError, match="needed a hybrid"):
+        mechanism.record(base, dataset, states)
+    plain = dataclasses.replace(planted(np.zeros((1, 3), int)), cross_attention=None)
+    with pytest.raises(ValueError, match="got one without cross_attention"):
+        mechanism.reads(plain, np.zeros((1, 3), int))
+
+
+def test_a_recording_of_cross_attention_is_checked_and_cut():
+    answers = tasks.sample("bfs", 6, 5, 1, p=0.5).outputs["pi"]
+    recording = planted(answers)
+    last = recording.take(np.array([4]))
+    assert mechanism.reads(last, answers[4:]) == mechanism.reads(planted(answers[4:]), answers[4:])
+    assert "cross_attention.pairs" in recording._repr_html_()
+    whole = mechanism.cross_attention_of(recording)
+    changed = {
+        "pairs: got receivers with sums from 0 to 0": {"pairs": 0 * whole.pairs},
+        "pairs: got shape": {"pairs": whole.pairs[..., :2]},
+        "gates: got shape": {"gates": np.ones(3)},
+        "states: got shape": {"states": whole.states[:, :, :2]},
+    }
+    for fault, parts in changed.items():
+        with pytest.raises(ValueError, match=f"cross_attention.{fault}"):
+            Recording.from_arrays(
+                attention=recording.attention,
+                hidden=recording.hidden,
+                lengths=recording.lengths,
+                cross_attention=dataclasses.replace(whole, **parts),
+            )
 
 
 def test_who_reads_itself_is_told_from_who_reads_the_answer():
     answers = tasks.sample("bfs", 6, 5, 1, p=0.5).outputs["pi"]
     own = np.broadcast_to(np.arange(6), answers.shape)
-    reads = mechanism.reads(planted(answers, own), answers)
+    reads = mechanism.reads(planted(own), answers)
     assert reads.own == [1.0]
     assert reads.predecessor == [0.0]
     assert reads.own_edges == [1.0]
     assert reads.answer_edge == [0.0]
-    reads = mechanism.reads(planted(answers, answers), answers)
+    reads = mechanism.reads(planted(answers), answers)
     assert reads.predecessor == [1.0]
     assert reads.answer_edge == [1.0]
     assert reads.own[0] == pytest.approx((answers == own).mean())
     nowhere = (own + 1) % 6
     other = np.where(nowhere == answers, (own + 2) % 6, nowhere)
-    assert mechanism.reads(planted(answers, other), answers).predecessor == [0.0]
+    assert mechanism.reads(planted(other), answers).predecessor == [0.0]
 
 
-def test_ablations_take_away_what_they_name(hybrid, dataset, graph):
+def test_ablations_take_away_what_they_name(hybrid, dataset, states, graph):
     reader = dataclasses.replace(hybrid.reader, gate=jnp.full(2, 0.2))
     opened = dataclasses.replace(hybrid, reader=reader)
     tokens = jnp.asarray(dataset.tokens, jnp.int32)
     positions = positions_of(TOWER, jax.random.key(1), *tokens.shape)
     base = build(dataclasses.replace(TOWER, reads="nothing"), jax.random.key(0))
-    shut = _logits(mechanism.without_gates(opened), tokens, positions, graph)
-    assert np.array_equal(shut, _logits(base, tokens, positions))
+    shut = logits(mechanism.without_gates(opened), tokens, positions, graph)
+    assert np.array_equal(shut, logits(base, tokens, positions))
     for stream, spared in (("nodes", "edges"), ("edges", "nodes")):
         blind = mechanism.without(opened, stream)
         noise = {stream: getattr(graph, stream) * -3 + 1}
-        same = _logits(blind, tokens, positions, graph._replace(**noise))
-        assert np.array_equal(same, _logits(blind, tokens, positions, graph))
+        same = logits(blind, tokens, positions, graph._replace(**noise))
+        assert np.array_equal(same, logits(blind, tokens, positions, graph))
         noise = {spared: jnp.roll(getattr(graph, spared), 1, 1)}
-        other = _logits(blind, tokens, positions, graph._replace(**noise))
+        other = logits(blind, tokens, positions, graph._replace(**noise))
         assert not np.array_equal(other, same)
-    assert mechanism.gates(opened) == pytest.approx([float(np.tanh(2.0))] * 2)
-    with pytest.raises(ValueError, match="needed a hybrid"):
-        mechanism.gates(base)
+    cross = mechanism.cross_attention_of(mechanism.record(opened, dataset, states))
+    assert cross.gates.tolist() == pytest.approx([float(np.tanh(2.0))] * 2)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tiny_towers import TOWER
+from tiny_towers import TOWER, logits
 
 from algoscope.configuration import TowerConfig
 from algoscope.networks import ConfigError
@@ -16,9 +16,7 @@ from algoscope.transnar.learning import loss
 from algoscope.transnar.padding import TEXTS, padded
 from algoscope.transnar.pool import Bucket, graph_of
 from algoscope.transnar.tokenizer import PAD, tokenizer
-from algoscope.transnar.tower import build, embed, observe, positions_of
-
-_logits = jax.jit(lambda *arguments: observe(*arguments)[0])
+from algoscope.transnar.tower import build, embed, positions_of
 
 
 @pytest.fixture(scope="module")
@@ -42,16 +40,16 @@ def test_gates_at_zero_give_the_base_transformers_logits_exactly(
     hybrid, opened, tokens, positions, graph
 ):
     base = build(dataclasses.replace(TOWER, reads="nothing"), jax.random.key(0))
-    expected = np.asarray(_logits(base, tokens, positions))
-    assert np.array_equal(_logits(hybrid, tokens, positions, graph), expected)
-    assert not np.allclose(_logits(opened, tokens, positions, graph), expected, atol=1e-3)
+    expected = np.asarray(logits(base, tokens, positions))
+    assert np.array_equal(logits(hybrid, tokens, positions, graph), expected)
+    assert not np.allclose(logits(opened, tokens, positions, graph), expected, atol=1e-3)
 
 
 def test_no_token_sees_later_ones(opened, tokens, positions, graph):
     place = 20
     changed = tokens.at[:, place:].set(7)
-    before = _logits(opened, tokens, positions, graph)
-    after = _logits(opened, changed, positions, graph)
+    before = logits(opened, tokens, positions, graph)
+    after = logits(opened, changed, positions, graph)
     assert np.array_equal(before[:, :place], after[:, :place])
     assert not np.array_equal(before[:, place:], after[:, place:])
 
@@ -64,8 +62,8 @@ def test_padding_of_texts_and_graphs_changes_nothing(
     further = positions_of(TOWER, jax.random.key(2), len(tokens), tokens.shape[1] + more)
     further = further.at[:, : tokens.shape[1]].set(positions)
     wider = graph_of([(states, np.arange(len(dataset)))], 7)
-    padded = _logits(opened, longer, further, wider)[:, : tokens.shape[1]]
-    assert np.allclose(padded, _logits(opened, tokens, positions, graph), atol=2e-5)
+    padded = logits(opened, longer, further, wider)[:, : tokens.shape[1]]
+    assert np.allclose(padded, logits(opened, tokens, positions, graph), atol=2e-5)
 
 
 @pytest.mark.parametrize("random_positions", [True, False])
@@ -86,7 +84,7 @@ def test_cached_and_uncached_generation_agree(opened, dataset, graph, random_pos
         row[: len(prompt)] = prompt
     ends = np.array([len(prompt) for prompt in prompts])
     for step in range(room):
-        predicted = _logits(tower, jnp.asarray(texts), positions, graph)
+        predicted = logits(tower, jnp.asarray(texts), positions, graph)
         for row, end in enumerate(ends):
             texts[row, end + step] = int(jnp.argmax(predicted[row, end + step - 1]))
     uncached = [row[end : end + room].tolist() for row, end in zip(texts, ends, strict=True)]
@@ -106,7 +104,7 @@ def test_the_gradient_of_an_embedding_is_the_sum_over_the_places_of_its_token():
 def test_the_loss_is_that_of_the_answers_tokens(opened, dataset, tokens, positions, graph):
     lengths = np.where(np.arange(len(tokens)) % 2, dataset.lengths, dataset.lengths - 2)
     batch = Bucket(tokens, jnp.asarray(dataset.prompt_lengths), jnp.asarray(lengths), graph)
-    surprise = -jax.nn.log_softmax(_logits(opened, tokens, positions, graph))
+    surprise = -jax.nn.log_softmax(logits(opened, tokens, positions, graph))
     expected = np.mean(
         [
             np.mean([row[place - 1, text[place]] for place in range(start, end)])

@@ -9,6 +9,7 @@ import pathlib
 from typing import TYPE_CHECKING, Any
 
 from algoscope.experiments.experiment import PRESETS, Claim, Experiment, Report, Result
+from algoscope.serialise import to_json
 
 if TYPE_CHECKING:
     from algoscope.experiments.transnar_study import Study
@@ -106,9 +107,10 @@ def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
 
 def result_of(preset: str, results: dict[str, Any]) -> Result:
     """What a finished study says."""
-    from algoscope.experiments.transnar_tables import all_tables
+    from algoscope.experiments.transnar_tables import all_tables, verdict_of
 
-    return Result(tuple(all_tables(results)), (_gain(preset, results),), results)
+    numbers = results | {"verdict": to_json(verdict_of(results))}
+    return Result(tuple(all_tables(results)), (_gain(preset, results),), numbers)
 
 
 def summary(path: pathlib.Path) -> Result | None:
@@ -124,7 +126,7 @@ def summary(path: pathlib.Path) -> Result | None:
 
 
 def _gain(preset: str, results: dict[str, Any]) -> Claim:
-    from algoscope.transnar.scores import from_json, mean_clrs
+    from algoscope.transnar.scores import from_json, mean_clrs, sizes_text
 
     sizes = results["unseen_sizes"] if preset == "full" else results["test_sizes"]
     base, hybrid = (
@@ -133,7 +135,7 @@ def _gain(preset: str, results: dict[str, Any]) -> Claim:
     )
     gain = sum(hybrid) / len(hybrid) - sum(base) / len(base)
     least = _EXPECTED_GAIN[preset]
-    text = f"the hybrid has the higher mean CLRS score at n = {', '.join(map(str, sizes))}"
+    text = f"the hybrid has the higher mean CLRS score at {sizes_text(sizes)}"
     bases, hybrids = (", ".join(f"{mean:.3f}" for mean in means) for means in (base, hybrid))
     return Claim(
         f"{text}, by at least {least:.2f}" if least else text,

@@ -363,9 +363,9 @@ class StudyContext:
         task, size = self.study.mechanism
         place = [(d.task, d.size) for d in self.data.test].index((task, size))
         dataset = self.data.test[place]
-        observed = mechanism.record(trained.tower, dataset, states[place])
+        recording = mechanism.record(trained.tower, dataset, states[place])
         pointer = next(f for f in dataset.problems.at(Stage.OUTPUT) if f.kind is Kind.POINTER)
-        reads = mechanism.reads(observed, dataset.problems.outputs[pointer.name])
+        reads = mechanism.reads(recording, dataset.problems.outputs[pointer.name])
         datasets, few = self._test(states, slice(self.study.evaluation_problems))
         assert few is not None
         ablated = mechanism.ablations(trained.tower, datasets, few, trained.config.seed)
@@ -374,7 +374,7 @@ class StudyContext:
             "size": size,
             "problems": len(dataset),
             "reads": reads._asdict(),
-            "gates": mechanism.gates(trained.tower),
+            "gates": mechanism.cross_attention_of(recording).gates.tolist(),
             "ablations": {name: as_json(scores) for name, scores in ablated.items()},
         }
         write_bytes(path, json.dumps(content, indent=1).encode())

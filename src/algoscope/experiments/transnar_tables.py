@@ -7,11 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from algoscope import tasks
+from algoscope import serialise, tasks
 from algoscope.files import read_arrays
 from algoscope.table import Table
 from algoscope.tasks import Kind, Location, Stage
-from algoscope.transnar.scores import FIELDS, Score, Scores, averaged, from_json, mean_clrs, means
+from algoscope.transnar.mechanism import GATES_SHUT, OTHER_STATES, Reads
+from algoscope.transnar.scores import (
+    FIELDS,
+    Score,
+    Scores,
+    averaged,
+    from_json,
+    mean_clrs,
+    means,
+    sizes_text,
+)
+from algoscope.transnar.verdict import Evidence, decide
+from algoscope.verdict import Verdict
 
 _LENGTHS = ("one or two numbers", "a number for each node", "decimals or a matrix")
 """How long answers are: where they grow with n, most scores say whether a tower can count."""
@@ -54,7 +66,7 @@ def task_table(results: dict[str, Any], names: Sequence[str] | None = None) -> T
     columns = [averaged([from_json(s) for s in content]) for content in rows.values()]
     sizes = results["unseen_sizes"]
     return Table(
-        f"CLRS score by task, mean over {_written(sizes)}",
+        f"CLRS score by task, mean over {sizes_text(sizes)}",
         ["task", *rows],
         [
             [task, *_cells(fmean([c[task][s].clrs for s in sizes]) for c in columns)]
@@ -67,7 +79,7 @@ def answer_tables(results: dict[str, Any]) -> list[Table]:
     """For answers of each length: shape, CLRS and CLRS where the shape is right."""
     groups = _seen_and_unseen(results)
     fields = ("shape", "CLRS", "where the shape is right")
-    columns = [f"{field}, {_written(sizes)}" for sizes in groups for field in fields]
+    columns = [f"{field}, {sizes_text(sizes)}" for sizes in groups for field in fields]
     made = []
     for length, names in _by_length(results).items():
         rows = []
@@ -87,10 +99,6 @@ def _seen_and_unseen(results: dict[str, Any]) -> list[list[int]]:
 
 def _cells(values: Iterable[float]) -> list[str]:
     return [f"{value:.3f}" for value in values]
-
-
-def _written(sizes: Sequence[int]) -> str:
-    return f"n = {', '.join(map(str, sizes))}"
 
 
 def _by_length(results: dict[str, Any]) -> dict[str, list[str]]:
@@ -142,7 +150,7 @@ def curve_table(results: dict[str, Any]) -> Table:
 
     return Table(
         "mean CLRS score on the way, by step and size",
-        ["", *(f"{int(step):,}, {_written(sizes)}" for sizes in groups for step in steps)],
+        ["", *(f"{int(step):,}, {sizes_text(sizes)}" for sizes in groups for step in steps)],
         [
             [name, *_cells(mean(curve[step], sizes) for sizes in groups for step in steps)]
             for name, curve in results["curves"].items()
@@ -150,10 +158,38 @@ def curve_table(results: dict[str, Any]) -> Table:
     )
 
 
+def verdict_of(results: dict[str, Any]) -> Verdict:
+    """Does the hybrid answer with what its reasoner computed?"""
+
+    def scores(row: str) -> list[Scores]:
+        return [from_json(content) for content in results["rows"].get(row, ())]
+
+    mechanism = results["mechanism"] or {"ablations": {}}
+    ablated = {name: [from_json(content)] for name, content in mechanism["ablations"].items()}
+    sizes, unseen = results["test_sizes"], results["unseen_sizes"]
+    return decide(
+        Evidence(
+            hybrid=scores("hybrid"),
+            base=scores("base"),
+            untrained=scores("hybrid, untrained reasoner"),
+            reasoner=scores("reasoner alone"),
+            one_answer=scores("one answer for all problems"),
+            gates_shut=ablated.get(GATES_SHUT, []),
+            other_states=ablated.get(OTHER_STATES, []),
+            reads=serialise.from_json(Reads | None, mechanism.get("reads")),
+            trained_sizes=[size for size in sizes if size not in unseen],
+            unseen_sizes=unseen,
+        )
+    )
+
+
 def all_tables(results: dict[str, Any]) -> list[Table]:
     """All that a finished study has to show."""
     made = [table(results), task_table(results), *answer_tables(results), ablation_table(results)]
-    return [*made, curve_table(results)] if any(results["curves"].values()) else made
+    if any(results["curves"].values()):
+        made.append(curve_table(results))
+    conditions = verdict_of(results).table
+    return [*made, conditions._replace(title=f"the hybrid, {conditions.title}")]
 
 
 def summary(scores: Scores, unseen_sizes: Sequence[int]) -> dict[str, Any]:

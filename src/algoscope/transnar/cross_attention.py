@@ -129,15 +129,21 @@ def memory_of(
     )
 
 
+class AttentionWeights(NamedTuple):
+    """One layer's cross-attention: whom each token reads."""
+
+    nodes: Float[Array, "batch head token n"]
+    edges: Float[Array, "batch head token n*n"]
+
+
 def read(
     reader: Reader, x: Float[Array, "batch token width"], memory: Memory
-) -> tuple[Array, Array, Array]:
-    """What one layer's tokens get from the graph, and their attention [batch, head, token, entry]
-    to nodes and to edges."""
+) -> tuple[Float[Array, "batch token width"], AttentionWeights]:
+    """What one layer's tokens get from the graph, and their attention to it."""
     from_nodes, node_attention = _attend(reader.nodes, x, memory.nodes)
     from_edges, edge_attention = _attend(reader.edges, x, memory.edges)
     answer = jnp.concatenate([from_nodes, from_edges], -1) @ reader.mix
-    return openness(reader.gate) * answer, node_attention, edge_attention
+    return openness(reader.gate) * answer, AttentionWeights(node_attention, edge_attention)
 
 
 def openness(gate: Float[Array, "..."]) -> Float[Array, "..."]:

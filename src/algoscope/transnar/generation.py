@@ -89,7 +89,7 @@ def _generate(
     count, length = tokens.shape
     positions = positions_of(tower.config, key, count, length)
     states, cache = forward(
-        tower, tokens, positions, graph, lambda seen: (seen.keys, seen.values), fused=False
+        tower, tokens, positions, graph, lambda output: (output.keys, output.values), fused=False
     )
     small = cast(tower)
     last = unembed(small, jnp.take_along_axis(states, (lengths - 1)[:, None, None], 1)[:, 0])
@@ -146,8 +146,7 @@ def _extend(tower: Tower, cache: Cache, token, position, index, memories):
             attention = jax.nn.softmax(scores).astype(all_values.dtype)
             return jnp.einsum("bhqk,bkhp->bqhp", attention, all_values)
 
-        x, _ = layer(x, layers, reader, memory, rotary, attend)
-        return x, tuple(kept)
+        return layer(x, layers, reader, memory, rotary, attend).x, tuple(kept)
 
     x = tower.embedding[token][:, None]
     x, cache = jax.lax.scan(one, x, (tower.layers, tower.reader, memories, *cache))

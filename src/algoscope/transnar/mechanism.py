@@ -2,8 +2,9 @@
 
 The token that answers for node i is the one from which element i of the answer is predicted, the
 one before it. `record` makes a Recording of these tokens: a step is a layer, receiver i is the
-token that answers for node i, senders are nodes. So every measure of attention applies to it as to
-a network's.
+token that answers for node i, senders are the reasoner's nodes. So every measure of attention
+applies to it as to a network's. What the tokens read of pairs of nodes, the gates and the states
+that are read are its `cross_attention`.
 """
 
 import re
@@ -14,25 +15,21 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Int
 
-from algoscope.recording import Recording
+from algoscope.recording import CrossAttention, Recording
 from algoscope.tasks import Kind, Location, Stage
-from algoscope.transnar.cross_attention import Reader, openness
+from algoscope.transnar.cross_attention import AttentionWeights, Graph, Reader, openness
 from algoscope.transnar.pool import graph_of
 from algoscope.transnar.reasoner import ReasonerStates
 from algoscope.transnar.scores import Scores, scores_of, tower_answers
 from algoscope.transnar.text_dataset import TextDataset
 from algoscope.transnar.tokenizer import tokenizer
-from algoscope.transnar.tower import Tower, observe, positions_of
+from algoscope.transnar.tower import LayerOutput, Tower, forward, positions_of
 
 _NUMBER = re.compile(r"-?[0-9.]+")
-
-
-class Observed(NamedTuple):
-    recording: Recording
-    """Attention to nodes: [problem, layer, head, answering for i, node]."""
-    edges: np.ndarray
-    """Attention to pairs of nodes: [problem, layer, head, answering for i, n, n]."""
+GATES_SHUT, OTHER_STATES = "gates shut", "another problem's states"
+"""Two of the `ablations`."""
 
 
 class Reads(NamedTuple):
@@ -55,10 +52,9 @@ class Reads(NamedTuple):
     uniform_answer_edge: float
 
 
-def record(tower: Tower, dataset: TextDataset, states: ReasonerStates, seed: int = 0) -> Observed:
-    """The tower's cross-attention while it is shown the right answers."""
-    outputs = dataset.problems.at(Stage.OUTPUT)
-    _reader(tower)
+def record(tower: Tower, dataset: TextDataset, states: ReasonerStates, seed: int = 0) -> Recording:
+    """What the tower reads while it is shown the right answers."""
+    gate, outputs = _reader(tower).gate, dataset.problems.at(Stage.OUTPUT)
     if len(outputs) != 1 or outputs[0].location is not Location.NODE or (
         outputs[0].kind in (Kind.MASK_ONE, Kind.PERMUTATION)
     ):  # fmt: skip
@@ -69,24 +65,44 @@ def record(tower: Tower, dataset: TextDataset, states: ReasonerStates, seed: int
     graph = graph_of([(states, samples)], n)
     tokens = jnp.asarray(dataset.tokens, jnp.int32)
     positions = positions_of(tower.config, jax.random.key(seed), *tokens.shape)
-    seen = jax.jit(lambda *arguments: observe(*arguments)[1])(tower, tokens, positions, graph)
+    streams, weights = jax.device_get(_run(tower, tokens, positions, graph))
     places = np.stack([_answering(dataset, sample) for sample in range(len(dataset))])
     rows = samples[:, None]
 
-    def at_places(attention: jax.Array) -> np.ndarray:
+    def at_places(attention: np.ndarray) -> np.ndarray:
         """[layer, problem, head, token, entry] -> [problem, layer, head, i, entry]"""
-        chosen = np.asarray(attention, np.float32).transpose(1, 3, 0, 2, 4)[rows, places]
+        chosen = attention.astype(np.float32).transpose(1, 3, 0, 2, 4)[rows, places]
         return chosen.transpose(0, 2, 3, 1, 4)
 
-    hidden = np.asarray(seen.after, np.float32).transpose(1, 2, 0, 3)[rows, places]
-    layers = tower.config.layers
-    recording = Recording.from_arrays(
-        attention=at_places(seen.nodes),
+    hidden = streams.astype(np.float32).transpose(1, 2, 0, 3)[rows, places]
+    attention, pairs = at_places(weights.nodes), at_places(weights.edges)
+    return Recording.from_arrays(
+        attention=attention,
         hidden=hidden.transpose(0, 2, 1, 3),
-        lengths=np.full(len(dataset), layers + 1),
+        lengths=np.full(len(dataset), tower.config.layers + 1),
+        initial=np.asarray(tower.embedding)[dataset.tokens[rows, places]],
+        cross_attention=CrossAttention(
+            pairs.reshape(*attention.shape, n),
+            np.asarray(openness(gate)),
+            np.moveaxis(np.asarray(states.nodes, np.float32), 0, 1),
+        ),
     )
-    edges = at_places(seen.edges)
-    return Observed(recording, edges.reshape(*edges.shape[:-1], n, n))
+
+
+@jax.jit
+def _run(
+    tower: Tower,
+    tokens: Int[Array, "problem token"],
+    positions: Int[Array, "problem token"],
+    graph: Graph,
+) -> tuple[Float[Array, "layer problem token width"], AttentionWeights]:
+    """The residual stream after each layer, and whom its tokens read, with a first axis of
+    layers."""
+
+    def keep(output: LayerOutput) -> tuple[Array, AttentionWeights | None]:
+        return output.x, output.cross_attention
+
+    return forward(tower, tokens, positions, graph, keep, fused=False)[1]
 
 
 def _answering(dataset: TextDataset, sample: int) -> np.ndarray:
@@ -99,10 +115,16 @@ def _answering(dataset: TextDataset, sample: int) -> np.ndarray:
     return start - 1 + np.searchsorted(ends, starts, side="right")
 
 
-def reads(observed: Observed, answers: np.ndarray) -> Reads:
+def cross_attention_of(recording: Recording) -> CrossAttention:
+    if recording.cross_attention is None:
+        raise ValueError("recording: got one without cross_attention, needed a hybrid's")
+    return recording.cross_attention
+
+
+def reads(recording: Recording, answers: np.ndarray) -> Reads:
     """How much of the attention goes where; `answers` are the right pointers [problem, i]."""
-    attention = np.moveaxis(np.asarray(observed.recording.attention), 3, 1)
-    edges = np.moveaxis(observed.edges, 3, 1)
+    attention = np.moveaxis(np.asarray(recording.attention), 3, 1)
+    edges = np.moveaxis(np.asarray(cross_attention_of(recording).pairs), 3, 1)
     n = attention.shape[-1]
     nodes, problems = np.arange(n), np.arange(len(answers))[:, None]
     moved = answers != nodes
@@ -132,11 +154,6 @@ def reads(observed: Observed, answers: np.ndarray) -> Reads:
     )
 
 
-def gates(tower: Tower) -> list[float]:
-    """How far each layer's gate is open, from -1 to 1."""
-    return np.asarray(openness(_reader(tower).gate)).tolist()
-
-
 def _reader(tower: Tower) -> Reader:
     if tower.reader is None:
         raise ValueError("tower: got a base Transformer, needed a hybrid, which reads a graph")
@@ -163,10 +180,10 @@ def ablations(
     """The scores with parts of the reading taken away."""
     moved = [s._replace(nodes=np.roll(s.nodes, 1, 1), edges=np.roll(s.edges, 1, 1)) for s in states]
     variants = {
-        "gates shut": (without_gates(tower), states),
+        GATES_SHUT: (without_gates(tower), states),
         "without nodes": (without(tower, "nodes"), states),
         "without edges": (without(tower, "edges"), states),
-        "another problem's states": (tower, moved),
+        OTHER_STATES: (tower, moved),
     }
     return {
         name: scores_of(datasets, tower_answers(changed, datasets, read, seed=seed))

@@ -149,6 +149,10 @@ def mean_clrs(scores: Scores, sizes: Sequence[int]) -> float:
     return statistics.fmean(by_size[size].clrs for by_size in scores.values() for size in sizes)
 
 
+def sizes_text(sizes: Sequence[int]) -> str:
+    return f"n = {', '.join(map(str, sizes))}"
+
+
 def as_json(scores: Scores) -> dict[str, Any]:
     return serialise.to_json(scores)
 

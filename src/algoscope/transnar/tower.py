@@ -27,7 +27,15 @@ from algoscope.errors import ConfigError
 from algoscope.networks.layers import along_last
 from algoscope.training.compile_cache import OPTIONS
 from algoscope.transnar.config import POSITIONS, check_tower
-from algoscope.transnar.cross_attention import Graph, Reader, Widths, memory_of, read, recomputed
+from algoscope.transnar.cross_attention import (
+    AttentionWeights,
+    Graph,
+    Reader,
+    Widths,
+    memory_of,
+    read,
+    recomputed,
+)
 from algoscope.transnar.tokenizer import tokenizer
 
 _ROTARY_BASE = 10_000.0
@@ -107,28 +115,13 @@ def positions_of(
     return jnp.sort(drawn, -1) + steps[None]
 
 
-class Seen(NamedTuple):
-    """What a layer leaves behind."""
-
+class LayerOutput(NamedTuple):
+    x: Float[Array, "batch token width"]
+    """The residual stream after the layer."""
     keys: Float[Array, "batch token head part"]
     values: Float[Array, "batch token head part"]
-    nodes: Float[Array, "batch head token n"] | None
-    """Cross-attention to nodes, None in the base Transformer."""
-    edges: Float[Array, "batch head token nn"] | None
-    after: Float[Array, "batch token width"]
-    """The residual stream."""
-
-
-def observe(
-    tower: Tower,
-    tokens: Int[Array, "batch token"],
-    positions: Int[Array, "batch token"],
-    graph: Graph | None = None,
-) -> tuple[Float[Array, "batch token vocabulary"], Seen]:
-    """The logits of the token that follows each token, and what each layer saw, with a first axis
-    of layers."""
-    x, seen = forward(tower, tokens, positions, graph, lambda seen: seen, fused=False)
-    return unembed(cast(tower), x), seen
+    cross_attention: AttentionWeights | None
+    """None in the base Transformer."""
 
 
 def forward(
@@ -136,11 +129,11 @@ def forward(
     tokens: Int[Array, "batch token"],
     positions: Int[Array, "batch token"],
     graph: Graph | None,
-    keep: Callable[[Seen], Any] = lambda _: None,
+    keep: Callable[[LayerOutput], Any] = lambda _: None,
     *,
     fused: bool,
 ) -> tuple[Float[Array, "batch token width"], Any]:
-    """The residual stream after the last layer, and what is kept of all that each layer saw, with a
+    """The residual stream after the last layer, and what is kept of each layer's output, with a
     first axis of layers. `fused` attention, where the device has it, is for training: it saves the
     most there, and its programs are built anew whenever one is loaded."""
     tower = cast(tower)
@@ -157,8 +150,8 @@ def forward(
         if graph is not None and reader is not None:
             nodes, edges = stage if stepwise else (graph.nodes[0], graph.edges[0])
             memory = memory_of(reader, nodes, edges, graph.mask, tower.config.heads)
-        x, seen = layer(x, layers, reader, memory, rotary, attend)
-        return x, keep(seen)
+        output = layer(x, layers, reader, memory, rotary, attend)
+        return output.x, keep(output)
 
     stages = (graph.nodes, graph.edges) if graph is not None and stepwise else None
     x = embed(tower.embedding, tokens)
@@ -199,7 +192,7 @@ def _has_fused_attention() -> bool:
     return True
 
 
-def layer(x, weights: Layers, reader: Reader | None, memory, rotary, attend) -> tuple[Array, Seen]:
+def layer(x, weights: Layers, reader: Reader | None, memory, rotary, attend) -> LayerOutput:
     """One layer; `attend` mixes tokens, given the queries, keys and values of those at hand."""
     batch, count, width = x.shape
     parts = rotary[0].shape[-1] * 2
@@ -207,12 +200,12 @@ def layer(x, weights: Layers, reader: Reader | None, memory, rotary, attend) -> 
     query, key, value = jnp.split(mixed.reshape(batch, count, -1, parts), 3, axis=2)
     query, key = rotate(query, rotary), rotate(key, rotary)
     x += attend(query, key, value).reshape(batch, count, width) @ weights.attention_out
-    nodes = edges = None
+    cross_attention = None
     if reader is not None and memory is not None:
-        answer, nodes, edges = read(reader, norm(x, reader.norm), memory)
+        answer, cross_attention = read(reader, norm(x, reader.norm), memory)
         x += answer
     x += _activated(_normed(x, weights.mlp_norm, weights.up), weights.down)
-    return x, Seen(key, value, nodes, edges, x)
+    return LayerOutput(x, key, value, cross_attention)
 
 
 @recomputed
