@@ -20,7 +20,8 @@ def mutated(kind: Domain, problem: Problem, random: Random) -> Problem:
 
 
 def _change_values(kind: Domain, problem: Problem, random: Random) -> Problem:
-    names = [name for name, values in problem.items() if np.ndim(values)]
+    # Nodes at one position cannot be told apart.
+    names = [name for name, values in problem.items() if np.ndim(values) and name != "pos"]
     name = names[int(random.integers(len(names)))]
     values = np.array(problem[name])
     i, j = random.integers(len(values), size=2)
@@ -31,8 +32,6 @@ def _change_values(kind: Domain, problem: Problem, random: Random) -> Problem:
             values[i] = values[j]
         case _ if name in kind.numbers:
             values[i] = np.clip(values[i] + _NUDGE * random.normal(), kind.least, kind.most)
-    if name == "pos":
-        values = np.sort(values)
     return problem | {name: values}
 
 

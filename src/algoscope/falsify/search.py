@@ -43,10 +43,10 @@ from algoscope.falsify.scope import Region, coordinates, find_region
 from algoscope.networks import Network
 from algoscope.tasks import Batch, Task
 
-SIZES = {4: 0.3, 8: 0.3, 16: 0.25, 32: 0.1, 64: 0.04, 128: 0.01}
+SIZES = {4: 0.34, 8: 0.34, 16: 0.24, 32: 0.06, 64: 0.015, 128: 0.005}
 """Numbers of nodes, and the share of the problems that each has: small ones are cheap, and most
 faults show in them; large ones are for depth."""
-PROBLEMS = 6000
+PROBLEMS = 4000
 _LEARNT = 16
 """The size at which a scope has to hold most of the sampler's problems."""
 _SHRINKING = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
@@ -57,8 +57,6 @@ _MOST_WORK = 2**22
 """Problems with more steps times pairs of nodes are left out."""
 _KEPT = 32
 """Problems that a generation of the search starts from."""
-_SEARCHED = 32
-"""The largest size of the search."""
 _RATES = (1e-3, 1e-2, 0.1)
 """How far numbers move against the gradient of the margin."""
 _ROUNDS = 4
@@ -87,11 +85,13 @@ def falsify(
     sizes = (only_size,) if only_size else tuple(n for n in sizes if n >= task.smallest)
     hunt = _Hunt(subject, task, certified, np.random.default_rng(seed))
     for group in _cover(task, sizes, problems, seed):
-        hunt.examine(group.names, group.problems, group.batch)
+        hunt.examine(group)
         report(f"{group.batch.nodes} nodes: {hunt.status}")
-    for n in [n for n in hunt.sizes if n <= _SEARCHED or n == min(hunt.sizes)]:
-        hunt.evolve(n, round((1 - _COVERED) * problems / max(1, len(sizes) // 2)))
-        report(f"search at {n} nodes: {hunt.status}")
+    shares = _shares(sizes)
+    for n in sizes:
+        if count := round((1 - _COVERED) * problems * shares[n]):
+            hunt.evolve(n, count)
+            report(f"search at {n} nodes: {hunt.status}")
     region = None
     if hunt.wrong:
         report("searching for the region without a disagreement")
@@ -100,13 +100,38 @@ def falsify(
     return hunt.result(region, hunt.shrunk())
 
 
-class _Group(NamedTuple):
+@dataclasses.dataclass(eq=False)
+class _Group:
     """Problems of one size."""
 
-    names: list[str]
-    """Of their families."""
+    names: np.ndarray
+    """Of their families: [problem]"""
     problems: list[Problem]
     batch: Batch
+
+    @functools.cached_property
+    def coordinates(self) -> dict[str, np.ndarray]:
+        """See `scope`; [problem] each."""
+        return coordinates(self.batch)
+
+    def take(self, chosen: np.ndarray) -> "_Group":
+        taken = _Group(
+            self.names[chosen], [self.problems[i] for i in chosen], self.batch.take(chosen)
+        )
+        known = {name: values[chosen] for name, values in self.coordinates.items()}
+        taken.__dict__["coordinates"] = known
+        return taken
+
+    @staticmethod
+    def of(task: Task, named: list[tuple[str, Problem]]) -> "_Group":
+        problems = [problem for _, problem in named]
+        return _Group(np.array([name for name, _ in named]), problems, traced(task, problems))
+
+
+def _shares(sizes: tuple[int, ...]) -> dict[int, float]:
+    """Of the problems, by size."""
+    weights = {n: SIZES.get(n, min(SIZES.values())) for n in sizes}
+    return {n: weight / sum(weights.values()) for n, weight in weights.items()}
 
 
 @functools.lru_cache(maxsize=8)
@@ -114,26 +139,15 @@ def _cover(task: Task, sizes: tuple[int, ...], problems: int, seed: int) -> list
     """Every family at every size; the same for every subject."""
     random = np.random.default_rng([seed, 1])
     members = families(domain(task))
-    weights = {n: SIZES.get(n, min(SIZES.values())) for n in sizes}
     groups = []
-    for n in sizes:
-        share = weights[n] / sum(weights.values())
-        count = round(_COVERED * problems * share / len(members))
-        drawn = [
-            (member.name, problem)
-            for member in members
-            for problem in (member.draw(n, count, random) if count else [])
-        ]
+    for n, share in _shares(sizes).items():
+        count = int(_COVERED * problems * share / len(members) + 0.7)
         by_size: dict[int, list[tuple[str, Problem]]] = {}
-        for name, problem in drawn:
-            by_size.setdefault(size(problem), []).append((name, problem))
-        groups += [_group(task, named) for named in by_size.values()]
+        for member in members if count else []:
+            for problem in member.draw(n, count, random):
+                by_size.setdefault(size(problem), []).append((member.name, problem))
+        groups += [_Group.of(task, named) for named in by_size.values()]
     return groups
-
-
-def _group(task: Task, named: list[tuple[str, Problem]]) -> _Group:
-    names, problems = [name for name, _ in named], [problem for _, problem in named]
-    return _Group(names, problems, traced(task, problems))
 
 
 class _Candidate(NamedTuple):
@@ -142,15 +156,13 @@ class _Candidate(NamedTuple):
     family: str
 
 
-@dataclasses.dataclass
-class _Examined:
-    """A batch that was tried."""
+class _Examined(NamedTuple):
+    """A group that was tried."""
 
-    batch: Batch
-    names: np.ndarray
+    group: _Group
     result: Disagreement
     counted: np.ndarray
-    """Which samples count: those within the certificate, if there is one."""
+    """Which problems count: those within the certificate, if there is one."""
 
 
 class _Hunt:
@@ -182,27 +194,29 @@ class _Hunt:
 
     @property
     def sizes(self) -> list[int]:
-        return sorted({tried.batch.nodes for tried in self.examined})
+        return sorted({tried.group.batch.nodes for tried in self.examined})
 
     @property
     def status(self) -> str:
-        tried = sum(int(e.counted.sum()) for e in self.examined)
-        return f"{len(self.wrong):,} disagreements in {tried:,} problems"
+        count = sum(int(tried.counted.sum()) for tried in self.examined)
+        return f"{len(self.wrong):,} disagreements in {count:,} problems"
 
-    def examine(self, names: Iterable[str], problems: list[Problem], batch: Batch) -> None:
-        """Tries the problems of one size, and keeps what is wrong or nearly so."""
-        result, counted = self._compare(batch)
-        self.examined.append(_Examined(batch, np.array(list(names)), result, counted))
+    def examine(self, group: _Group) -> int:
+        """Tries the problems, and keeps what is wrong or nearly so; how many disagree."""
+        result, counted = self._compare(group.batch)
+        self.examined.append(_Examined(group, result, counted))
+        rows = zip(result.margin, group.problems, group.names, result.wrong, counted, strict=True)
         candidates = [
             (bool(wrong), _Candidate(float(margin), problem, str(name)))
-            for margin, problem, name, wrong, counts in zip(
-                result.margin, problems, names, result.wrong, counted, strict=True
-            )
+            for margin, problem, name, wrong, counts in rows
             if counts
         ]
-        self.wrong += [candidate for wrong, candidate in candidates if wrong]
-        near = self.near.get(batch.nodes, []) + [c for wrong, c in candidates if not wrong]
-        self.near[batch.nodes] = sorted(near, key=lambda c: c.margin)[:_KEPT]
+        disagreeing = [candidate for wrong, candidate in candidates if wrong]
+        self.wrong += disagreeing
+        nodes = group.batch.nodes
+        near = self.near.get(nodes, []) + [c for wrong, c in candidates if not wrong]
+        self.near[nodes] = sorted(near, key=lambda c: c.margin)[:_KEPT]
+        return len(disagreeing)
 
     def evolve(self, n: int, count: int) -> None:
         """Mutants of the problems with the smallest margins, generation after generation."""
@@ -220,8 +234,7 @@ class _Hunt:
                 )
             mutants = [mutant for mutant in mutants if meets_needs(self.task, mutant)][:rows]
             if mutants:
-                batch = traced(self.task, mutants)
-                self.examine([SEARCH] * len(mutants), mutants, batch)
+                self.examine(_Group.of(self.task, [(SEARCH, mutant) for mutant in mutants]))
 
     def _descended(self, parents: list[_Candidate]) -> list[Problem]:
         """The parents with their numbers moved towards a smaller margin."""
@@ -278,31 +291,25 @@ class _Hunt:
             region = self._fitted()
             if region is None:
                 return None
-            contradicted = False
-            for group in _cover(self.task, sizes, problems, seed + 1000 * attempt):
-                before = len(self.wrong)
-                inside = region.holds(coordinates(group.batch))
-                chosen = np.flatnonzero(inside)
-                if not len(chosen):
-                    continue
-                problems_inside = [group.problems[i] for i in chosen]
-                names = [group.names[i] for i in chosen]
-                self.examine(names, problems_inside, group.batch.take(chosen))
-                contradicted |= len(self.wrong) > before
-            if not contradicted:
+            inside = (
+                group.take(np.flatnonzero(region.holds(group.coordinates)))
+                for group in _cover(self.task, sizes, problems, seed + 1000 * attempt)
+            )
+            if not sum(self.examine(group) for group in inside if len(group.names)):
                 return self._fitted()
         return None
 
     def _fitted(self) -> Region | None:
-        tables = [coordinates(e.batch) for e in self.examined]
+        tables = [tried.group.coordinates for tried in self.examined]
         names = [name for name in tables[0] if all(name in table for table in tables)]
-        counted = np.concatenate([e.counted for e in self.examined])
+        counted = np.concatenate([tried.counted for tried in self.examined])
         values = {name: np.concatenate([t[name] for t in tables])[counted] for name in names}
-        wrong = np.concatenate([e.result.wrong for e in self.examined])[counted]
-        sampled = np.concatenate(
-            [(e.names == SAMPLER) & (e.batch.nodes == self._learnt) for e in self.examined]
-        )[counted]
-        return find_region(values, wrong, sampled)
+        wrong = np.concatenate([tried.result.wrong for tried in self.examined])[counted]
+        sampled = [
+            (tried.group.names == SAMPLER) & (tried.group.batch.nodes == self._learnt)
+            for tried in self.examined
+        ]
+        return find_region(values, wrong, np.concatenate(sampled)[counted])
 
     @property
     def _learnt(self) -> int:
@@ -364,10 +371,13 @@ class _Hunt:
         return options
 
     def result(self, region: Region | None, smallest: Counterexample | None) -> Falsification:
-        names = np.concatenate([e.names[e.counted] for e in self.examined])
-        wrong = np.concatenate([e.result.wrong[e.counted] for e in self.examined])
-        answers = np.concatenate([e.result.wrong_answer[e.counted] for e in self.examined])
-        lengths = np.concatenate([np.asarray(e.batch.lengths)[e.counted] for e in self.examined])
+        def joined(values: Callable[[_Examined], np.ndarray]) -> np.ndarray:
+            return np.concatenate([values(tried)[tried.counted] for tried in self.examined])
+
+        names = joined(lambda tried: tried.group.names)
+        wrong = joined(lambda tried: tried.result.wrong)
+        answers = joined(lambda tried: tried.result.wrong_answer)
+        lengths = joined(lambda tried: np.asarray(tried.group.batch.lengths))
         rates = [
             FamilyRate(
                 str(name),
@@ -377,14 +387,13 @@ class _Hunt:
             )
             for name in dict.fromkeys(names.tolist())
         ]
-        counted = sum(int(e.counted.sum()) for e in self.examined)
-        tried = sum(len(e.counted) for e in self.examined)
+        left_out = sum(int((~tried.counted).sum()) for tried in self.examined)
         return Falsification(
             self.task.name,
             rates,
             (min(self.sizes), max(self.sizes)),
             int(lengths.max()) - 1 if len(lengths) else 0,
-            tried - counted,
+            left_out,
             self.certified is not None,
             self.tolerance,
             region,
