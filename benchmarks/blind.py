@@ -1,5 +1,8 @@
-"""Programs that test the verdict blind: nothing was measured of them before measures and thresholds
-were fixed, and they are no part of the library. Their role is the truth.
+"""Programs that test the verdict and are no part of the library. Their role is the truth.
+
+blind       seven that were written after the first measures and thresholds had been fixed
+held_out    written by somebody who had read neither the measures nor the falsifier, with rare
+            and planted faults
 """
 
 import pathlib
@@ -7,8 +10,11 @@ import pathlib
 from algoscope import programs
 from algoscope.programs import GraphProgram
 
-PROGRAMS: dict[str, GraphProgram] = {
-    path.stem: programs.load(path)
-    for path in sorted((pathlib.Path(__file__).parent / "programs" / "blind").glob("*.program"))
+_ROOT = pathlib.Path(__file__).parent / "programs"
+SETS: dict[str, dict[str, GraphProgram]] = {
+    name: {path.stem: programs.load(path) for path in sorted((_ROOT / name).glob("*.program"))}
+    for name in ("blind", "held_out")
 }
+"""By set and name."""
+PROGRAMS = {name: program for members in SETS.values() for name, program in members.items()}
 """By name."""

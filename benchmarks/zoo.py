@@ -1,18 +1,18 @@
-"""Does the verdict deserve trust? Subjects of known truth, judged.
+"""Does the verdict deserve trust? Compiled subjects of known truth, judged.
 
-Every program of the library is compiled and examined as it is and in four disguises. Half of the
-programs, every other one in alphabetical order among the exact and among the wrong, fix the
+Every program of the library is compiled and judged, as it is and in four disguises; so are the
+programs of `blind.py`, which nobody had seen when measures and thresholds were fixed. Half of the
+library, every other one in alphabetical order among the exact and among the wrong, fixed the
 thresholds; the other half tests them.
 
-The programs of `blind.py` were written before any of these numbers were seen, after measures and
-thresholds had been fixed.
-
-    python benchmarks/zoo.py measure OUT.json [NAME …]    # examines all programs, or those named
+    python benchmarks/zoo.py measure OUT.json [NAME …]    # judges all programs, or those named
         --processes 15                                    # so many at a time, a thread each
         --seeds 0 1                                       # on the problems of these seeds
+        --disguises plain noisy                           # these alone
+        --problems 4000                                   # that the falsifier tries
     python benchmarks/zoo.py thresholds OUT.json          # what the tuning half says
-    python benchmarks/zoo.py report OUT.json              # the confusion tables
-    python benchmarks/zoo.py programs OUT.json            # what each program is and scores
+    python benchmarks/zoo.py report OUT.json              # words by truth, and every error
+    python benchmarks/zoo.py programs OUT.json            # what each program is, and its words
 
 Results are written as they come, and a second run measures what is missing.
 """
@@ -32,15 +32,20 @@ import jax
 import numpy as np
 
 from algoscope import networks, programs
-from algoscope.measures import Evidence
+from algoscope.falsify import PROBLEMS, Region
+from algoscope.falsify.disagreement import compare
+from algoscope.falsify.families import domain, families, size, traced
+from algoscope.falsify.scope import coordinates
+from algoscope.measures import Judgement
 from algoscope.measures.examination import examination
-from algoscope.measures.thresholds import CRITERIA, SOLVES
-from algoscope.measures.verdict import decide, judge
+from algoscope.measures.thresholds import CRITERIA
+from algoscope.measures.verdict import judge
 from algoscope.networks import Network
 from algoscope.programs import GraphProgram, Role, disguises
 from algoscope.programs.compiler import compile_program
 from algoscope.programs.interpreter import interpret
-from algoscope.verdict import FAILS, RUNS, SHORTCUT, WORDS, Verdict
+from algoscope.tasks import Task
+from algoscope.verdict import FAILS, RUNS, RUNS_UP_TO, SHORTCUT, WORDS
 
 TEMPERATURES = [2.0**k for k in range(1, 31)]
 NOISES = [1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1]
@@ -49,6 +54,7 @@ FOLLOWS, FOLLOWS_CLOSELY = 0.999, 0.95
 problems; and, with noise, the share of close calls (flips) that are answered the same."""
 
 
+TITLES = {"blind": "Blind programs", "held_out": "Held-out programs"}
 DISGUISES = ("plain", "permuted", "softened", "noisy", "padded")
 SLOW_TASK = "dfs"
 """Measured first, lest one process be at work when all others are done."""
@@ -151,29 +157,49 @@ def followers(program: GraphProgram, seed: int):
     return follows, follows_closely
 
 
-def summary(evidence: Evidence) -> dict:
-    """The numbers that thresholds are about, and some more."""
+def summary(judgement: Judgement) -> dict:
+    """The verdict, and the numbers that thresholds are about."""
+    verdict, evidence = judgement.verdict, judgement.evidence
+    tried = evidence.falsification
+    assert tried is not None
     return {
+        "word": verdict.word,
+        "which": verdict.which,
+        "scope": verdict.scope,
+        "reasons": verdict.reasons,
         **evidence.tested,
         "accuracy": evidence.accuracy,
-        "eq25": {n: e.eq25 for n, e in evidence.external.items()},
-        "eq24": evidence.nearest.eq24,
         "nearest": evidence.nearest.reference,
-        "probes": evidence.probes._asdict(),
-        "untrained_probes": evidence.untrained_probes._asdict(),
-        "variables": evidence.interchange.variables if evidence.interchange else {},
+        "problems": tried.problems,
+        "rate": tried.rate.value,
+        "smallest": tried.smallest.batch.nodes if tried.smallest else None,
     }
 
 
-def examine(subject: Subject) -> tuple[Subject, dict | None, float]:
+def examine(job: tuple[Subject, int]) -> tuple[Subject, dict | None, float]:
     """The subject's numbers, none if its disguise does not exist, and how long that took."""
+    subject, problems = job
     start, program = time.time(), get(subject.program)
-    found = disguised(program, subject.disguise, subject.seed)
-    if found is None:
+    network = disguised(program, subject.disguise, subject.seed)
+    if network is None:
         return subject, None, time.time() - start
-    network, amount = found
-    judgement = judge(network, program.task, subject.seed)
-    return subject, {"amount": amount, **summary(judgement.evidence)}, time.time() - start
+    judgement = judge(network[0], program.task, subject.seed, problems=problems)
+    result = {"amount": network[1], **summary(judgement)}
+    tried = judgement.evidence.falsification
+    if tried is not None and tried.region is not None:
+        result["contradicted"] = contradicted(network[0], tried.region, subject.seed, program.task)
+    return subject, result, time.time() - start
+
+
+def contradicted(network: Network, region: Region, seed: int, task: Task) -> int:
+    """Of fresh problems of all families inside a scope, how many disagree: there should be none."""
+    random, count = np.random.default_rng([seed, 77]), 0
+    for n, each in ((8, 16), (16, 16), (32, 2)):
+        drawn = [p for family in families(domain(task)) for p in family.draw(n, each, random)]
+        for nodes in {size(problem) for problem in drawn}:
+            batch = traced(task, [problem for problem in drawn if size(problem) == nodes])
+            count += int((compare(network, batch).wrong & region.holds(coordinates(batch))).sum())
+    return count
 
 
 def share(compiled: str) -> None:
@@ -182,33 +208,34 @@ def share(compiled: str) -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
 
 
-def measure(out: pathlib.Path, names: list[str], seeds: list[int], processes: int) -> None:
+def measure(out: pathlib.Path, wanted: list[Subject], problems: int, processes: int) -> None:
     results = json.loads(out.read_text()) if out.exists() else {}
-    wanted = [Subject(n, d, s) for d in DISGUISES for s in seeds for n in names or roles()]
-    wanted.sort(key=lambda subject: get(subject.program).task != SLOW_TASK)
-    missing = [subject for subject in wanted if subject.key not in results]
+    wanted.sort(key=lambda subject: get(subject.program).task.name != SLOW_TASK)
+    jobs = [(subject, problems) for subject in wanted if subject.key not in results]
     os.environ.update(ONE_THREAD)
     with (
         tempfile.TemporaryDirectory() as compiled,
         multiprocessing.get_context("spawn").Pool(processes, share, [compiled]) as pool,
     ):
-        for subject, result, seconds in pool.imap_unordered(examine, missing):
+        for subject, result, seconds in pool.imap_unordered(examine, jobs):
             results[subject.key] = result
             unfinished = out.with_suffix(".part")
             unfinished.write_text(json.dumps(dict(sorted(results.items())), indent=1))
             unfinished.replace(out)
-            print(f"{subject.key}: {seconds:.0f} s", flush=True)
+            word = result["word"] if result else "no such disguise"
+            print(f"{subject.key}: {word}, {seconds:.0f} s", flush=True)
 
 
-def truth(name: str, result: dict) -> str:
-    """What the verdict has to be. A wrong program that answers right is a shortcut."""
-    if roles()[name] is not Role.WRONG:
-        return RUNS
-    return SHORTCUT if max(result["accuracy"][p] for p in ("small", "large")) >= SOLVES else FAILS
+def is_exact(name: str) -> bool:
+    return roles()[name] is not Role.WRONG
 
 
-def verdict(result: dict) -> Verdict:
-    return decide(result["accuracy"], {key: result[key] for key in CRITERIA}, result["nearest"])
+def is_error(name: str, result: dict) -> bool:
+    """What must not happen: a wrong program that `runs`, with or without a scope that holds wrong
+    problems; an exact one that is something else than the algorithm."""
+    if is_exact(name):
+        return result["word"] in (SHORTCUT, FAILS)
+    return result["word"] == RUNS or result.get("contradicted", 0) > 0
 
 
 def sections(results: dict[Subject, dict]) -> dict[str, dict[Subject, dict]]:
@@ -216,12 +243,13 @@ def sections(results: dict[Subject, dict]) -> dict[str, dict[Subject, dict]]:
     half = tuning_half()
 
     def title(subject: Subject) -> str:
-        if subject.program in blind.PROGRAMS:
-            return "Blind programs"
+        for name, members in blind.SETS.items():
+            if subject.program in members:
+                return TITLES[name]
         return "Tuning half" if subject.program in half else "Test half"
 
     found: dict[str, dict[Subject, dict]] = {}
-    for name in ("Tuning half", "Test half", "Blind programs"):
+    for name in ("Tuning half", "Test half", *TITLES.values()):
         for seed in sorted({subject.seed for subject in results}):
             mine = {s: r for s, r in results.items() if s.seed == seed and title(s) == name}
             if mine:
@@ -236,8 +264,8 @@ def thresholds(results: dict[Subject, dict]) -> None:
     print(f"{len(mine)} subjects of {len({s.program for s in mine})} programs")
     for number in CRITERIA:
         of = {s: r[number] for s, r in mine.items() if r[number] == r[number]}
-        exact = {s: v for s, v in of.items() if truth(s.program, mine[s]) == RUNS}
-        wrong = {s: v for s, v in of.items() if truth(s.program, mine[s]) == SHORTCUT}
+        exact = {s: v for s, v in of.items() if is_exact(s.program)}
+        wrong = {s: v for s, v in of.items() if not is_exact(s.program)}
         least = min(exact, key=lambda s: exact[s])
         below = sorted(v for v in wrong.values() if v < exact[least])
         print(
@@ -247,44 +275,41 @@ def thresholds(results: dict[Subject, dict]) -> None:
 
 
 def report(results: dict[Subject, dict]) -> None:
-    """The confusion table of each section, and every error, in Markdown."""
+    """Words by truth in each section, and every error, in Markdown."""
     for title, mine in sections(results).items():
-        counts, errors = Counter(), []
-        for subject, result in mine.items():
-            wanted, given = truth(subject.program, result), verdict(result)
-            counts[wanted, given.word] += 1
-            if given.word != wanted:
-                reasons = "; ".join(given.reasons)
-                errors.append(f"- `{subject.key}`: {given.word} instead of {wanted} ({reasons})")
+        counts = Counter((is_exact(s.program), r["word"]) for s, r in mine.items())
+        errors = [
+            f"- `{s.key}`: {r['word']} ({'; '.join([r['scope'], *r['reasons']])})"
+            for s, r in mine.items()
+            if is_error(s.program, r)
+        ]
         count = len({subject.program for subject in mine})
         print(f"### {title}: {len(mine)} subjects of {count} programs\n")
         print(f"| truth | {' | '.join(WORDS)} |\n|---|{'---|' * len(WORDS)}")
-        for wanted in (RUNS, SHORTCUT, FAILS):
-            print(f"| {wanted} | {' | '.join(str(counts[wanted, said]) for said in WORDS)} |")
+        for exact, truth in ((True, "exact"), (False, "wrong")):
+            print(f"| {truth} | {' | '.join(str(counts[exact, word]) for word in WORDS)} |")
         print("\n" + ("\n".join(errors) if errors else "No error.") + "\n")
 
 
 def programs_table(results: dict[Subject, dict]) -> None:
-    """What each program is and scores, in Markdown."""
-    half = tuning_half()
+    """What each program is, and what was said of it, in Markdown."""
     print(
-        "| program | truth | half | accuracy 16, 64 | softened | noisy | verdicts |\n"
-        + "|---" * 7
+        "| program | truth | accuracy 16, 64 | share wrong | smallest | words |\n"
+        + "|---" * 6
         + "|"
     )
     for name in sorted({subject.program for subject in results}):
         mine = {s: r for s, r in results.items() if s.program == name}
-        first = {s.disguise: r for s, r in mine.items() if s.seed == 0}
-        plain = first["plain"]
-        where = "blind" if name in blind.PROGRAMS else "tuning" if name in half else "test"
-        words = Counter(verdict(result).word for result in mine.values())
-        amounts = [
-            f"{first[d]['amount']:.0e}" if d in first else "none" for d in ("softened", "noisy")
-        ]
+        first = next(iter(mine.values()))
+        words = Counter(
+            f"{r['word']} {r['scope']}" if r["word"] == RUNS_UP_TO else r["word"]
+            for r in mine.values()
+        )
         print(
-            f"| {name} | {truth(name, plain)} | {where} | "
-            f"{plain['accuracy']['small']:.3f}, {plain['accuracy']['large']:.3f} | "
-            f"{' | '.join(amounts)} | {', '.join(f'{n} {w}' for w, n in words.items())} |"
+            f"| {name} | {'exact' if is_exact(name) else 'wrong'} | "
+            f"{first['accuracy']['small']:.3f}, {first['accuracy']['large']:.3f} | "
+            f"{first['rate']:.4f} | {first['smallest'] or '–'} | "
+            f"{', '.join(f'{n} {w}' for w, n in words.items())} |"
         )
 
 
@@ -295,9 +320,17 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="programs to measure, if not all")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
+    parser.add_argument("--disguises", nargs="+", choices=DISGUISES, default=list(DISGUISES))
+    parser.add_argument("--problems", type=int, default=PROBLEMS)
     options = parser.parse_args()
     if options.verb == "measure":
-        measure(options.out, options.names, options.seeds, options.processes)
+        wanted = [
+            Subject(name, disguise, seed)
+            for disguise in options.disguises
+            for seed in options.seeds
+            for name in options.names or roles()
+        ]
+        measure(options.out, wanted, options.problems, options.processes)
         return
     stored = json.loads(options.out.read_text())
     READERS[options.verb]({Subject.of(key): r for key, r in stored.items() if r is not None})

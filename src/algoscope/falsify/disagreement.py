@@ -42,17 +42,17 @@ class Account(NamedTuple):
 
 
 class Disagreement(NamedTuple):
-    """Of each sample of a batch."""
+    """Of each sample of a batch; JAX's arrays inside a compiled function, else numpy's."""
 
-    wrong: Array | np.ndarray
+    wrong: Any
     """Whether the trace or the answer differs: bool [batch]."""
-    wrong_answer: Array | np.ndarray
+    wrong_answer: Any
     """Whether the answer does: bool [batch]."""
-    first_step: Array | np.ndarray
+    first_step: Any
     """The first step with a wrong hint, -1 where all are right: int [batch]."""
-    margin: Array | np.ndarray
+    margin: Any
     """float [batch]; infinite without logits."""
-    error: Array | np.ndarray
+    error: Any
     """The largest error of a number: float [batch]."""
 
 
