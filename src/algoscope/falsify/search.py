@@ -408,8 +408,8 @@ def _rows(n: int) -> int:
 
 def _time(n: int, length: int) -> int:
     """To how many steps a problem is padded: few different ones, so that little is compiled."""
-    time = 17
-    for longer in (n + 1, 4 * n + 1, 16 * n + 1, 64 * n + 1, 256 * n + 1):
+    time = max(17, n + 1)
+    for longer in (4 * n + 1, 16 * n + 1, 64 * n + 1, 256 * n + 1):
         if length <= time:
             break
         time = max(time, longer)
