@@ -42,6 +42,7 @@ def test_compiled_bfs_runs_bfs(algoscope, weights):
     assert gaps["bfs_locked"] > 0.01
     assert evidence.external["large"].eq25 == 1
     assert evidence.interchange.state == 1
+    assert evidence.state.owners[0] == "bfs"
     assert evidence.probes.same_size > evidence.untrained_probes.same_size + 0.3
     table = algoscope("judge", str(weights))
     for row in (

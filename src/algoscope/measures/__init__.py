@@ -6,9 +6,9 @@ measures.judge(network, task="bfs").verdict        # runs bfs, shortcut, fails o
 measures.judge(lambda batch: recording, task="bfs")  # any model that gives recordings
 
 One module a subject: `attention_match`, `trace_match`, `probes` (hidden states),
-`counterfactual` and `interchange` (interventions), `nulls` (what the numbers are worth), `across`
-(many solutions), `landscape` (the loss around one). They are pure functions of recordings. Which
-numbers decide is in `thresholds`.
+`counterfactual`, `interchange` and `state_match` (interventions), `nulls` (what the numbers are
+worth), `across` (many solutions), `landscape` (the loss around one). They are pure functions of
+recordings. Which numbers decide is in `thresholds`.
 """
 
 from algoscope.measures.evidence import Evidence, Subject

@@ -33,7 +33,7 @@ from algoscope.tasks.sampling import trace_problems
 Problem = dict[str, np.ndarray]
 """The features of `Task.problem` by name, as registers."""
 _TRIES = 12
-_LEAST_WEIGHT, _LARGEST = 1 / 31, 1.0
+LEAST_WEIGHT, LARGEST_WEIGHT = 1 / 31, 1.0
 _HAIR = (2e-4, 8e-4)
 _BISECTIONS = 24
 
@@ -135,12 +135,12 @@ def flips(batch: Batch, seed: int) -> Changed:
 
     def with_values(problems: Sequence[Problem], spots: Sequence, values: np.ndarray) -> Batch:
         entries = zip(problems, spots, values, strict=True)
-        return traced(batch, [_set(name, p, spot, value) for p, spot, value in entries])
+        return traced(batch, [with_value(name, p, spot, value) for p, spot, value in entries])
 
     ends: dict[int, tuple[tuple[int, ...], float]] = {}
     for _ in range(_TRIES):
         spots = [_entry(name, p, random) for p in originals]
-        ways = random.uniform(_LEAST_WEIGHT, _LARGEST, len(originals))
+        ways = random.uniform(LEAST_WEIGHT, LARGEST_WEIGHT, len(originals))
         differs = _answers_differ(batch, with_values(originals, spots, ways))
         for sample in np.flatnonzero(differs):
             ends.setdefault(int(sample), (spots[sample], float(ways[sample])))
@@ -241,7 +241,7 @@ def _entry(name: str, problem: Problem, random: np.random.Generator) -> tuple[in
     return tuple(int(i) for i in edges[random.integers(len(edges))]) if len(edges) else (0, 0)
 
 
-def _set(name: str, problem: Problem, entry: tuple[int, ...], value: float) -> Problem:
+def with_value(name: str, problem: Problem, entry: tuple[int, ...], value: float) -> Problem:
     """The problem with another value there; in both directions of an undirected graph."""
     values = problem[name].copy()
     mirrored = values.ndim == 2 and np.array_equal(values, values.T)
@@ -251,17 +251,22 @@ def _set(name: str, problem: Problem, entry: tuple[int, ...], value: float) -> P
     return problem | {name: values}
 
 
+def with_other_key(batch: Batch, problem: Problem, random: np.random.Generator) -> Problem:
+    """The problem with one of its keys drawn anew: a number or a class."""
+    entry = _entry("key", problem, random)
+    key = next(feature for feature in batch.features if feature.name == "key")
+    categorical = key.kind is Kind.CATEGORICAL
+    value = int(random.integers(key.classes)) if categorical else random.uniform()
+    return with_value("key", problem, entry, value)
+
+
 def _change(
     batch: Batch, problem: Problem, sample: int, random: np.random.Generator
 ) -> Problem | None:
     """An edge taken away, of those that answers or hints point along every other time; or another
     key, a number or a class."""
     if "A" not in problem:
-        entry = _entry("key", problem, random)
-        key = next(feature for feature in batch.features if feature.name == "key")
-        categorical = key.kind is Kind.CATEGORICAL
-        value = int(random.integers(key.classes)) if categorical else random.uniform()
-        return _set("key", problem, entry, value)
+        return with_other_key(batch, problem, random)
     if not len(_edges(problem["A"])):
         return None
     pointed = [
@@ -273,7 +278,7 @@ def _change(
     ]
     along_pointer = pointed and random.uniform() < 0.5
     edge = pointed[random.integers(len(pointed))] if along_pointer else _entry("A", problem, random)
-    return _set("A", problem, edge, 0.0)
+    return with_value("A", problem, edge, 0.0)
 
 
 def _noticed(before: Batch, after: Batch) -> np.ndarray:

@@ -17,6 +17,7 @@ from algoscope.measures.interchange import Interchange, Run, interchange
 from algoscope.measures.nulls import Scaled
 from algoscope.measures.probes import NO_SCORES, ProbeScores, mean_score, probe_scores
 from algoscope.measures.references import Reference, unsettled
+from algoscope.measures.state_match import StateMatch, go_on, state_match
 from algoscope.measures.thresholds import PLACES
 from algoscope.measures.trace_match import External, external_faithfulness
 from algoscope.networks import Network
@@ -48,6 +49,9 @@ class Evidence:
     response: counterfactual.Response | None = None
     flips: counterfactual.FlipResponse | None = None
     interchange: Interchange | None = None
+    """Of a network: with states of any other run, against the nearest reference."""
+    state: StateMatch | None = None
+    """Of a network: which exact program goes on as it does, after valid exchanges of states."""
     falsification: Falsification | None = None
     followed: dict[str, float] = dataclasses.field(default_factory=dict)
     """By wrong program, see `explanation`."""
@@ -98,12 +102,13 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
         for reference in plain.references
     ]
     closest = nearest(gaps).reference
-    untrained, untrained_probes, exchanged = None, NO_SCORES, None
+    untrained, untrained_probes, exchanged, state = None, NO_SCORES, None, None
     if isinstance(subject, Network):
-        if small.hints:
-            exchanged = interchange(subject, plain.run(closest), parts["partners"].run(closest))
         random = nulls.untrained(subject, seed=0)
         untrained = record(random, exam.small)
+        if small.hints:
+            exchanged = interchange(subject, plain.run(closest), parts["partners"].run(closest))
+            state = _state(exam, (subject, small), (random, untrained))
         untrained_probes = _probes(untrained, record(random, exam.large), exam)
     return Evidence(
         {name: networks.score(p.recording, p.batch)["score"] for name, p in places.items()},
@@ -120,6 +125,7 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
         _response(exam, parts),
         _flip_response(exam, parts, closest),
         exchanged,
+        state,
         followed=followed(small, exam.small),
     )
 
@@ -174,6 +180,20 @@ def _probes(small: Recording, large: Recording, exam: Examination) -> ProbeScore
     halves = slice(plain.start, middle), slice(middle, plain.stop)
     first, second = ((small.take(half), exam.small.take(half)) for half in halves)
     return mean_score(probe_scores(first, second, (large, exam.large)))
+
+
+def _state(
+    exam: Examination, subject: tuple[Network, Recording], untrained: tuple[Network, Recording]
+) -> StateMatch | None:
+    """Of both networks, each with what it did on small problems."""
+    if exam.exchanges is None:
+        return None
+    donors = exam.parts["donors"]
+    continued, null = (
+        go_on(network, small.take(donors), exam.exchanges)
+        for network, small in (subject, untrained)
+    )
+    return state_match(exam.exchanges, continued, null)
 
 
 def _response(exam: Examination, parts: dict[str, _Part]) -> counterfactual.Response | None:

@@ -2,19 +2,21 @@
 
 Small problems come in parts: plain ones as CLRS-30 draws them, the same changed (`counterfactual`),
 their partners (`interchange`), *deep* ones, long narrow grids, on which a search takes many more
-steps than on the dense graphs of training, and *sparse* ones, whose graphs fall apart. All parts
-are one batch, so that a subject runs twice.
+steps than on the dense graphs of training, *sparse* ones, whose graphs fall apart, and *donors* of
+states (`exchanges`), of all these kinds. All parts are one batch, so that a subject runs twice.
 """
 
 import dataclasses
 import functools
 import itertools
 
-from algoscope import tasks
+from algoscope import programs, tasks
 from algoscope.measures import counterfactual
 from algoscope.measures.counterfactual import Changed
+from algoscope.measures.exchanges import Exchanges, exact_rivals, valid_exchanges
 from algoscope.measures.interchange import partners
 from algoscope.measures.references import Reference, exact_programs, reference_class
+from algoscope.programs import Role
 from algoscope.tasks import Batch, Task
 
 SMALL, LARGE = 16, 64
@@ -32,9 +34,11 @@ class Examination:
     large: Batch
     parts: dict[str, slice]
     """Which samples of the small batch are what: plain, partners, used, unused, near,
-    far, deep, sparse."""
+    far, deep, sparse, donors."""
     changed: dict[str, Changed]
     """The counterfactuals used, unused and flips, those of which there is any problem."""
+    exchanges: Exchanges | None
+    """Those of states; none if the task has no exact programs that they tell apart."""
 
     @functools.cached_property
     def references(self) -> list[Reference]:
@@ -51,17 +55,27 @@ def examination(
 ) -> Examination:
     """Problems of the task, always the same for the same numbers."""
     task = tasks.get(task)
-    texts = tuple(program.text for program in exact_programs(task))
+    exact_programs(task)
+    known = [*exact_rivals(task), *programs.of_task(task, Role.WRONG)]
+    texts = tuple(program.text for program in known)
     return _examination(task, texts, seed, small_count, large_count)
 
 
 @functools.cache
 def _examination(
-    task: Task, references: tuple[str, ...], seed: int, small_count: int, large_count: int
+    task: Task, texts: tuple[str, ...], seed: int, small_count: int, large_count: int
 ) -> Examination:
-    """Kept for each set of references: users register programs of their own."""
-    del references
-    plain = tasks.sample(task, SMALL, small_count, seed)
+    """Kept for each set of programs: users register some of their own."""
+    del texts
+    kinds = {"plain": {}}
+    if "family" in task.options:
+        weights = {name: v for name, v in _WEIGHTS.items() if name in task.options}
+        kinds |= {name: drawn | weights for name, drawn in OTHER_GRAPHS.items()}
+
+    def draw(kind: str, count: int) -> Batch:
+        return tasks.sample(task, SMALL, count, seed, **kinds[kind])
+
+    plain = draw("plain", small_count)
     batches = {"plain": plain, "partners": partners(plain)}
     changed = {}
     if counterfactual.changeable(plain):
@@ -70,10 +84,10 @@ def _examination(
     if counterfactual.has_flips(plain):
         changed["flips"] = counterfactual.flips(plain, seed)
         batches |= {"near": changed["flips"].before, "far": changed["flips"].after}
-    if "family" in task.options:
-        weights = {name: v for name, v in _WEIGHTS.items() if name in task.options}
-        for name, drawn in OTHER_GRAPHS.items():
-            batches[name] = tasks.sample(task, SMALL, small_count, seed, **drawn, **weights)
+    batches |= {kind: draw(kind, small_count) for kind in kinds if kind != "plain"}
+    exchanges = valid_exchanges(Batch.join([draw(kind, 3 * small_count) for kind in kinds]), seed)
+    if exchanges:
+        batches["donors"] = exchanges.donor
     batches = {name: batch for name, batch in batches.items() if len(batch)}
     ends = itertools.accumulate(len(batch) for batch in batches.values())
     parts = {
@@ -85,4 +99,5 @@ def _examination(
         tasks.sample(task, LARGE, large_count, seed),
         parts,
         {name: change for name, change in changed.items() if len(change.samples)},
+        exchanges,
     )

@@ -15,7 +15,6 @@ entries of the next two steps that the exchange changes in the program's or in t
 account. Exchanges after which the program breaks a promise are left out.
 """
 
-import dataclasses
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -23,6 +22,7 @@ import numpy as np
 
 from algoscope import networks
 from algoscope.measures.counterfactual import problems_of, traced
+from algoscope.measures.exchanges import cut, draw_steps
 from algoscope.measures.references import Reference
 from algoscope.measures.trace_match import NUMBER_MARGIN, entries
 from algoscope.networks import Network, Start
@@ -65,7 +65,7 @@ def partners(batch: Batch) -> Batch:
 def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
     """Exchanges from the runs on the partners b into the runs a."""
     random = np.random.default_rng(seed)
-    runs = [(run, _steps(run.batch, random)) for run in (a, b)]
+    runs = [(run, draw_steps(run.batch, random)) for run in (a, b)]
     usable = np.minimum(a.batch.lengths, b.batch.lengths) >= 2
     samples = np.arange(len(a.batch))
     program = a.reference.program
@@ -76,7 +76,7 @@ def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
     start, other_start = (
         networks.state_after(network, run.recording, steps) for run, steps in runs
     )
-    short = _shortened(a.batch)
+    short = cut(a.batch, _STEPS)
 
     def program_after(state: np.ndarray) -> Continuation:
         by_name = dict(zip(names, np.moveaxis(state, -1, 0), strict=True))
@@ -115,18 +115,6 @@ def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
         begin = _with_variable(network, a, index, start, other_start, expected.initial_hints)
         variables[name] = score(expected, begin)[0]
     return Interchange(*whole, variables, int(usable.sum()))
-
-
-def _steps(batch: Batch, random: np.random.Generator) -> np.ndarray:
-    """A step of each sample, not its last if it has several."""
-    return random.integers(0, np.maximum(batch.lengths - 3, 0) + 1)
-
-
-def _shortened(batch: Batch) -> Batch:
-    """The batch with as many steps as are taken after the exchange."""
-    last = np.minimum(np.arange(_STEPS + 1), batch.time - 1)
-    hints = {name: hint[:, last] for name, hint in batch.hints.items()}
-    return dataclasses.replace(batch, hints=hints, lengths=np.full(len(batch), _STEPS + 1))
 
 
 def _with_variable(

@@ -23,6 +23,18 @@ class Continuation(NamedTuple):
     """Whether the program kept its promises: bool [batch]"""
 
 
+def states_after(program: GraphProgram, batch: Batch, steps: np.ndarray) -> dict[str, np.ndarray]:
+    """Every variable as the program has it after a step of each sample, int [batch]:
+    [batch, node] by name."""
+    machine = Machine(program, batch)
+    states = dict(machine.state)
+    for number in range(int(steps.max()) + 1):
+        machine.step()
+        due = (steps == number)[:, None]
+        states = {name: np.where(due, machine.state[name], value) for name, value in states.items()}
+    return states
+
+
 def resume(
     program: GraphProgram, batch: Batch, state: Mapping[str, np.ndarray], steps: int
 ) -> Continuation:
