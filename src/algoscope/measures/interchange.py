@@ -15,24 +15,25 @@ entries of the next two steps that the exchange changes in the program's or in t
 account. Exchanges after which the program breaks a promise are left out.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from algoscope import networks
 from algoscope.measures.counterfactual import problems_of, traced
-from algoscope.measures.exchanges import cut, draw_steps
+from algoscope.measures.exchanges import cut, differ, draw_steps, in_margins
 from algoscope.measures.references import Reference
-from algoscope.measures.trace_match import NUMBER_MARGIN, entries
 from algoscope.networks import Network, Start
 from algoscope.programs.exchange import Continuation, features_that_show, resume
 from algoscope.recording import Recording
 from algoscope.regression import fit_line
 from algoscope.statistics import share
-from algoscope.tasks import Batch, Kind, Location, Stage
+from algoscope.tasks import Batch, Feature, Location, Stage
 
-_STEPS = 2
+STEPS = 2
+"""The steps after an exchange that count."""
 
 
 class Interchange(NamedTuple):
@@ -76,36 +77,22 @@ def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
     start, other_start = (
         networks.state_after(network, run.recording, steps) for run, steps in runs
     )
-    short = cut(a.batch, _STEPS)
+    short = cut(a.batch, STEPS)
 
     def program_after(state: np.ndarray) -> Continuation:
         by_name = dict(zip(names, np.moveaxis(state, -1, 0), strict=True))
-        return resume(program, short, by_name, _STEPS)
+        return resume(program, short, by_name, STEPS)
 
     def subject_after(begin: Start) -> dict[str, np.ndarray]:
         run = networks.run_from(network, short, begin)
         return {name: np.asarray(hint) for name, hint in run.hints.items()}
 
     def score(expected: Continuation, begin: Start) -> tuple[float, int]:
-        """The share, and of how many entries."""
-        exchanged = subject_after(begin)
-        kept = usable & unchanged.kept & expected.kept
-        right = total = 0
-        for feature in short.at(Stage.HINT):
-            if feature.name not in predicted:
-                continue
-            before, after, said_before, said_after = (
-                entries(feature, hints[feature.name])[kept, :_STEPS]
-                for hints in (unchanged.hints, expected.hints, predicted, exchanged)
-            )
-            margin = NUMBER_MARGIN if feature.kind is Kind.SCALAR else 0.5
-            changed = np.abs(before - after) > margin
-            changed |= np.abs(said_before - said_after) > margin
-            right += int((changed & (np.abs(said_after - after) <= margin)).sum())
-            total += int(changed.sum())
-        return share(right, total), total
+        accounts, kept = (unchanged.hints, expected.hints), unchanged.kept & expected.kept
+        return follows(features, accounts, (predicted, subject_after(begin)), usable & kept)
 
     unchanged, predicted = program_after(states), subject_after(start)
+    features = [f for f in short.at(Stage.HINT) if f.name in predicted]
     whole = score(program_after(others), other_start)
     variables = {}
     for index, name in enumerate(names):
@@ -115,6 +102,23 @@ def interchange(network: Network, a: Run, b: Run, seed: int = 0) -> Interchange:
         begin = _with_variable(network, a, index, start, other_start, expected.initial_hints)
         variables[name] = score(expected, begin)[0]
     return Interchange(*whole, variables, int(usable.sum()))
+
+
+def follows(
+    features: Sequence[Feature],
+    program: Sequence[Mapping[str, Any]],
+    subject: Sequence[Mapping[str, Any]],
+    kept: np.ndarray,
+) -> tuple[float, int]:
+    """Of the entries that an exchange changes, for the program or for the subject, the share in
+    which the subject does what the program does, and how many there are. Both are the hints of the
+    next steps without the exchange and with it; of the exchanges `kept`."""
+    before, after, said_before, said_after = (
+        in_margins(features, hints)[kept, :STEPS] for hints in (*program, *subject)
+    )
+    changed = differ(before, after) | differ(said_before, said_after)
+    total = int(changed.sum())
+    return share(int((changed & ~differ(said_after, after)).sum()), total), total
 
 
 def _with_variable(
