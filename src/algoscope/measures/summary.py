@@ -26,7 +26,7 @@ def table(task: str, judgements: Mapping[str, Judgement]) -> Table:
 def seeds_table(task: str, judgements: Mapping[str, Judgement]) -> Table:
     """A row a subject, for many; the numbers that the verdict stands on."""
     first = ("verdict", "nearest reference", "accuracy small", "accuracy large", "internal eq24")
-    labels = [*first, *(criterion.label for criterion in CRITERIA.values())]
+    labels = [*first, *(criterion.label for criterion in CRITERIA.values()), "state of"]
     return _rows(f"{task}: {len(judgements)} subjects", labels, judgements)
 
 
@@ -64,4 +64,9 @@ def _numbers(judgement: Judgement) -> dict[str, str]:
     ):
         numbers[f"probes {place}"] = f"{short(value)} (untrained {short(untrained)})"
     numbers |= {CRITERIA[key].label: short(value) for key, value in evidence.tested.items()}
+    if evidence.interchange:
+        numbers["interchange"] = short(evidence.interchange.state)
+    if evidence.state:
+        owner = evidence.state.best if evidence.state.clear else "nobody"
+        numbers["state of"] = f"{owner} {evidence.state.score}"
     return numbers | {"why": "; ".join(judgement.verdict.reasons)}
