@@ -71,7 +71,8 @@ def compiled(task: str, size: int, seeds: int) -> jax.stages.Compiled:
         jax.eval_shape(lambda: start_learners(plan)),
     )
     batches = jax.tree.map(
-        lambda a: of_shape(1, *np.shape(a), dtype=np.asarray(a).dtype), pool.compact(problems)
+        lambda a: of_shape(1, *np.shape(a), dtype=np.asarray(a).dtype),
+        pool.Material(pool.compact(problems), {}),
     )
     own = [of_shape(seeds, dtype=dtype) for dtype in (jnp.uint32, jnp.int32)]
     of_all = jax.vmap(lesson, in_axes=(0, 0, 0, None, None))

@@ -71,7 +71,7 @@ def ours(case: Case, seeds: int, steps: int) -> Side:
     plan = plan_training(config, plans=plans)
     objective = GraphObjective(plan)
     schedule = pool.Schedule(np.zeros(1 + steps, np.int32), np.zeros((seeds, 1 + steps), np.int32))
-    one = tasks.Batch.stack([pool.compact(problems)])
+    one = pool.Material(tasks.Batch.stack([pool.compact(problems)]), {})
     data = objective.on_device(pool.Generation(plans, ((one,),), (schedule,)), 0)
     groups = objective.place(start_learners(plan))
     drawn = time.perf_counter()

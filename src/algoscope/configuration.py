@@ -29,6 +29,13 @@ class TrainingOptions:
     """Learning rate of Adam."""
     clip: float = 1.0
     """Largest global norm of a gradient; 0 for no limit."""
+    objective: tuple[str, ...] = ("hints", "outputs")
+    """What the loss is a sum of: hints, outputs, attention (read whom the program reads), exchange
+    (go on as the program does from another run's state); each NAME or NAME=WEIGHT, where a weight
+    may change: 0:1@1000 grows from 0 to 1 in 1,000 steps, 0:1@500-500 jumps at step 500."""
+    teacher: tuple[str, ...] = ()
+    """Programs, right or wrong, whose traces are learnt instead of the algorithm's, at most one for
+    each task; attention and exchange have the task's first reference if none is named."""
     teacher_forcing: float = 0.0
     """Probability that a sample's hints at a step are the true ones."""
     regularisation: float = 0.0
@@ -47,6 +54,8 @@ class TrainingOptions:
     time_buckets: int = 2
     """Number of lengths of time to which batches of a size are padded: more of them save work where
     traces differ in length, and take time to compile. Short runs have one."""
+    keep: Literal["best", "last"] = "best"
+    """Which weights a run ends with: the first that did best in validation, or the last."""
     scored_on: tuple[str, ...] = ("test", "fresh", "seen")
     """Sets on which the finished networks are scored, see `training.evaluation`; each is compiled
     for each task."""

@@ -8,9 +8,9 @@ from pages import ROOT, cell, read, table
 SOURCE = ROOT / "src" / "algoscope"
 
 
-def test_the_five_answers_name_files():
+def test_the_answers_name_files():
     shown = table(read("docs/explanation/design.md"), "to change …", "edit")
-    subjects = ("a distance", "a processor", "a task", "a threshold", "a section")
+    subjects = ("a distance", "a processor", "a task", "a threshold", "an objective", "a section")
     assert len(shown.rows) == len(subjects)
     for subject in subjects:
         paths = re.findall(r"`([\w/]+(?:\.py|/))`", cell(shown, subject, "edit"))

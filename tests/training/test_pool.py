@@ -54,7 +54,7 @@ def test_sizes_come_in_turn_and_batches_fit_the_bucket_of_their_step(generation)
         assert size == step % 2
         smaller = [t for t in plan.buckets[size] if t < time]
         for batch in schedule.batch[:, step]:
-            longest = max(2, generation.pools[0][size].lengths[batch].max())
+            longest = max(2, generation.pools[0][size].batch.lengths[batch].max())
             assert longest <= time
             assert all(longest > t for t in smaller)
 
@@ -63,7 +63,9 @@ def test_generations_differ_and_each_is_the_same_every_time(generation, plans):
     again = draw_generation(CONFIG, plans, 0, seeds=(0, 1, 2))
     later = draw_generation(CONFIG, plans, 1, seeds=(0, 1, 2))
     assert jax.tree.all(jax.tree.map(np.array_equal, again, generation))
-    assert not np.array_equal(later.pools[0][0].inputs["A"], generation.pools[0][0].inputs["A"])
+    assert not np.array_equal(
+        later.pools[0][0].batch.inputs["A"], generation.pools[0][0].batch.inputs["A"]
+    )
     assert not np.array_equal(later.schedules[0].batch, generation.schedules[0].batch)
 
 
@@ -76,7 +78,7 @@ def test_a_trace_that_is_longer_than_foreseen_gets_room(plans):
     cramped = dataclasses.replace(plans[0], buckets=((2,), (2,)))
     fitted = draw_generation(CONFIG, (cramped,), 0, seeds=(0,))
     for times, pool in zip(fitted.plans[0].buckets, fitted.pools[0], strict=True):
-        assert times[-1] == pool.lengths.max() == pool.hints["pi_h"].shape[2]
+        assert times[-1] == pool.batch.lengths.max() == pool.batch.hints["pi_h"].shape[2]
 
 
 def test_short_runs_have_one_bucket():
@@ -107,13 +109,13 @@ def test_validation_problems_are_of_the_largest_size_and_not_those_of_training(g
     assert batch.inputs["pos"].shape == (64, 12)
     assert (np.diff(batch.inputs["pos"]) >= 0).all()
     assert not np.allclose(batch.inputs["pos"][0], np.arange(12) / 12)
-    seen = generation.pools[0][1].inputs["pos"].ravel()
+    seen = generation.pools[0][1].batch.inputs["pos"].ravel()
     assert not np.isin(batch.inputs["pos"].astype(np.float32)[:, 0], seen).any()
 
 
 def test_seen_problems_were_learnt_from_and_fresh_ones_were_not(generation):
     memory = memory_problems(CONFIG, "bfs")
-    pool = generation.pools[0][1].inputs["pos"].ravel()
+    pool = generation.pools[0][1].batch.inputs["pos"].ravel()
     assert np.isin(memory["seen"].inputs["pos"], pool).all()
     assert not np.isin(memory["fresh"].inputs["pos"], pool).any()
     shapes = [[a.shape for a in jax.tree.leaves(problems)] for problems in memory.values()]

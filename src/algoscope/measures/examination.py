@@ -18,14 +18,11 @@ from algoscope.measures.interchange import partners
 from algoscope.measures.references import Reference, exact_programs, reference_class
 from algoscope.programs import Role
 from algoscope.tasks import Batch, Task
+from algoscope.tasks.graph_kinds import graph_options
 
 SMALL, LARGE = 16, 64
-OTHER_GRAPHS = {
-    "deep": {"family": "grid", "columns": 2},
-    "sparse": {"family": "erdos_renyi", "p": (0.1, 0.2, 0.3, 0.4)},
-}
-"""Parts that are drawn otherwise than CLRS-30 does, with options of the task."""
-_WEIGHTS = {"low": 0.0, "high": 0.5}
+OTHER_GRAPHS = ("deep", "sparse")
+"""Parts that are drawn otherwise than CLRS-30 does: kinds of graphs."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,8 +66,7 @@ def _examination(
     del texts
     kinds = {"plain": {}}
     if "family" in task.options:
-        weights = {name: v for name, v in _WEIGHTS.items() if name in task.options}
-        kinds |= {name: drawn | weights for name, drawn in OTHER_GRAPHS.items()}
+        kinds |= {name: graph_options(task, name) for name in OTHER_GRAPHS}
 
     def draw(kind: str, count: int) -> Batch:
         return tasks.sample(task, SMALL, count, seed, **kinds[kind])

@@ -1,5 +1,7 @@
 """The training loss and the scores, as dm-clrs computes them."""
 
+from collections.abc import Iterator
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -25,11 +27,22 @@ def loss(
 def trajectory_loss(network: Network, run: Trajectory, batch: Batch) -> Float[Array, ""]:
     """The sum over outputs and hints of the mean loss over valid samples, steps and places."""
     total = jnp.zeros((), network.dtype)
+    for term in (*output_losses(network, run, batch), *hint_losses(network, run, batch)):
+        total += term
+    return total
+
+
+def output_losses(network: Network, run: Trajectory, batch: Batch) -> Iterator[Float[Array, ""]]:
+    """Each output's mean loss over samples and places."""
     for feature in network.at(Stage.OUTPUT):
         values, weights = KINDS[feature.kind].losses(
             run.outputs[feature.name], batch.outputs[feature.name]
         )
-        total += jnp.sum(values * weights) / jnp.sum(weights)
+        yield jnp.sum(values * weights) / jnp.sum(weights)
+
+
+def hint_losses(network: Network, run: Trajectory, batch: Batch) -> Iterator[Float[Array, ""]]:
+    """Each predicted hint's mean loss over valid samples, steps and places."""
     for feature in network.at(Stage.HINT):
         if feature.name not in run.hints:
             continue
@@ -38,8 +51,7 @@ def trajectory_loss(network: Network, run: Trajectory, batch: Batch) -> Float[Ar
         values, weights = KINDS[feature.kind].losses(logits, truth)
         counts = batch.lengths[:, None] > jnp.arange(1, truth.shape[1] + 1)[None]
         weights *= counts.reshape(counts.shape + (1,) * (weights.ndim - 2))
-        total += jnp.sum(values * weights) / jnp.maximum(jnp.sum(weights), _EPSILON)
-    return total
+        yield jnp.sum(values * weights) / jnp.maximum(jnp.sum(weights), _EPSILON)
 
 
 def scores_inside(

@@ -1,11 +1,12 @@
 """Running a network: on problems, from states, and by which path."""
 
 import functools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
 from algoscope.networks import fast, plain
 from algoscope.networks.kinds import KINDS
@@ -87,10 +88,24 @@ def _run(network: Network, batch: Batch, start: Start | None, path: Path) -> Rec
 
 def state_after(network: Network, recording: Recording, steps: Any) -> Start:
     """What the network left to the next step after the given step of each sample, int [batch]."""
+    logits = {name: recording.logits[name] for name in recording.hints}
     samples = jnp.arange(len(steps))
-    logits = {name: recording.logits[name][samples, steps] for name in recording.hints}
-    fed_back = network.feed_back(logits, network.config.feeds_back_hard(training=False))
-    return Start(jnp.asarray(recording.hidden)[samples, steps], fed_back)
+    return start_at(network, jnp.asarray(recording.hidden), logits, (samples, steps))
+
+
+def start_at(
+    network: Network,
+    hidden: Float[Array, "batch step n width"],
+    logits: Mapping[str, Any],
+    places: tuple[Any, Any],
+    *,
+    training: bool = False,
+) -> Start:
+    """What runs with these states, and these logits of hints, left to the next step at `places`:
+    the samples and a step of each, int [batch]."""
+    chosen = {name: each[places] for name, each in logits.items()}
+    fed_back = network.feed_back(chosen, network.config.feeds_back_hard(training))
+    return Start(hidden[places], fed_back)
 
 
 def read_as(network: Network, name: str, truth: Any) -> Array:

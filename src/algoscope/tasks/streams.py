@@ -17,6 +17,7 @@ import numpy as np
 
 from algoscope.errors import unknown_name
 from algoscope.tasks.batch import Batch
+from algoscope.tasks.graph_kinds import CLRS, graph_options
 from algoscope.tasks.options import integer
 from algoscope.tasks.registry import get
 from algoscope.tasks.sampling import batches
@@ -42,6 +43,9 @@ class Recipe:
     """Problems in a batch."""
     p: tuple[float, ...] = tuple(0.1 + 0.1 * i for i in range(9))
     """Probabilities of an edge, one chosen for each graph; halved where traces are very long."""
+    graphs: tuple[str, ...] = (CLRS,)
+    """Kinds of graphs (`graph_kinds.GRAPHS`), one after the other, all sizes of each; one that is
+    named twice is drawn twice as often. `p` is of the kind clrs."""
     length_needle: int | None = -8
     """Length of the needle in string matching: -k is a random one from 1 to k, None 1/5 of all."""
     random_positions: bool = True
@@ -73,9 +77,10 @@ def stream(
     task = get(task)
     random = _random_state(seed)
     transforms = _transforms(task, recipe, random)
-    options = _defaults(task, recipe, options) | options
+    kinds = [graph_options(task, kind) | options for kind in recipe.graphs]
     sources = [
-        batches(task, size, recipe.count, int(random.randint(2**32)), options, recipe.burn_in)
+        batches(task, size, recipe.count, int(random.randint(2**32)), chosen, recipe.burn_in)
+        for chosen in (_defaults(task, recipe, kind) | kind for kind in kinds)
         for size in training_sizes(task, recipe)
     ]
     return (_apply(transforms, next(source)) for source in itertools.cycle(sources))

@@ -56,6 +56,21 @@ def with_predecessors_as_inputs(batch: Batch) -> Batch:
     )
 
 
+def as_sampled(batch: Batch) -> Batch:
+    """The batch with even positions, and with the input `pred` as the hint `pred_h` that it was:
+    what `sample` gives, and programs read. Positions keep their order, so a trace stays right."""
+    nodes, features = batch.nodes, batch.features
+    inputs, hints = dict(batch.inputs), dict(batch.hints)
+    inputs["pos"] = np.broadcast_to(np.arange(nodes) / nodes, inputs["pos"].shape)
+    if _PREDECESSOR in features:
+        hint = next(f for f in batch.task.features if f.name == "pred_h")
+        pred = inputs.pop("pred").astype(hint.dense_dtype)
+        counts = np.arange(batch.time) < batch.lengths[:, None]
+        hints["pred_h"] = np.where(counts[..., None], pred[:, None], 0)
+        features = tuple(hint if f == _PREDECESSOR else f for f in features)
+    return dataclasses.replace(batch, inputs=inputs, hints=hints, features=features)
+
+
 def with_cycles(batch: Batch) -> Batch:
     """The batch with each output that is a permutation closed to a cycle, dm-clrs's form of it.
 

@@ -2,6 +2,7 @@
 Mind The Gap's Table 8 (dm-clrs's own, with GATv2 and a learning rate of 1e-4)."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
@@ -11,6 +12,9 @@ from algoscope.errors import ConfigError, unknown_name
 from algoscope.networks.config import NetworkConfig, check_choices
 from algoscope.networks.processors import check_processor
 from algoscope.tasks import Recipe, Task
+from algoscope.tasks.graph_kinds import graph_options
+from algoscope.training.objectives import Weighted, parse_objectives
+from algoscope.training.teacher import teacher_faults, teacher_for
 
 HintMode = Literal["encoded_decoded", "decoded_only", "none"]
 _RECIPE, _NETWORK = Recipe(), NetworkConfig()
@@ -40,6 +44,15 @@ class TrainingConfig(TrainingOptions):
         if self.network.encode_hints:
             return "encoded_decoded"
         return "decoded_only" if self.network.decode_hints else "none"
+
+    @functools.cached_property
+    def objectives(self) -> tuple[Weighted, ...]:
+        return parse_objectives(self.objective)
+
+    @property
+    def paired(self) -> bool:
+        """Whether an objective needs problems in pairs."""
+        return any(objective.paired for objective, _ in self.objectives)
 
     @property
     def all_seeds(self) -> tuple[int, ...]:
@@ -76,8 +89,12 @@ def check(config: TrainingConfig) -> None:
         faults.append(
             'recipe.permutations: got "cycle", needed "line" or "pointers", which networks take'
         )
+    if config.keep not in ("best", "last"):
+        faults.append(unknown_name("weights to keep", config.keep, ("best", "last")))
+    faults += teacher_faults(config.teacher, config.tasks)
     if not faults:
         faults += _check_sizes(config)
+        faults += _check_objectives(config)
     if faults:
         raise ConfigError("\n".join(faults))
 
@@ -96,6 +113,27 @@ def _check_numbers(config: TrainingConfig) -> list[str]:
             f"teacher_forcing: got {config.teacher_forcing!r} with hint mode {config.hint_mode}, "
             "needed encoded_decoded: no other mode reads hints"
         )
+    return faults
+
+
+def _check_objectives(config: TrainingConfig) -> list[str]:
+    try:
+        objectives = config.objectives
+    except ConfigError as error:
+        return [str(error)]
+    faults = []
+    for objective, _ in objectives:
+        faults += objective.faults(config.network, config.recipe)
+    for task in config.tasks:
+        try:
+            for kind in config.recipe.graphs:
+                graph_options(tasks.get(task), kind)
+            if any(objective.prepare for objective, _ in objectives):
+                teacher_for(config.teacher, task)
+        except ValueError as error:
+            faults.append(str(error))
+    if not config.recipe.graphs:
+        faults.append("recipe.graphs: got none, needed at least one kind, such as clrs")
     return faults
 
 

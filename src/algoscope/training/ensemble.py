@@ -76,7 +76,8 @@ def _go_on(run: Run, plan: TrainingPlan, pacing: Pacing) -> Run:
         run, trained = loop.go_on(run, GraphObjective(plan, run.resume_command), shapes, pacing)
         best = trained.learner.best
         assert best is not None
-        weights = plan.placement.spread(best.weights)
+        kept = best.weights if config.keep == "best" else trained.learner.weights
+        weights = plan.placement.spread(kept)
         results = evaluate(plan, weights) | {
             "best_step": np.asarray(best.step).tolist(),
             "best_validation": (np.asarray(best.score) / len(config.tasks)).tolist(),

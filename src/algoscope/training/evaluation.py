@@ -1,10 +1,10 @@
 """What a finished ensemble can do: scores on the test split, on fresh and on seen problems.
 
-All scores are of the best weights of each seed, as lists over seeds. `test` is the canonical split
+All scores are of the weights that the run keeps, as lists over seeds. `test` is the canonical split
 of CLRS-30 (size 64, even positions), in which hints that never change are inputs if they were in
 training. A network with a pre-attention bias has one size alone, and is tested at that one; the
 results say at which. `seen` are problems that were learnt from, `fresh` are others of the same
-kind: what lies between the two is memory.
+kind: what lies between the two is memory. Both have the teacher's answers, where one is named.
 """
 
 from functools import partial
@@ -16,11 +16,12 @@ import numpy as np
 from algoscope import tasks
 from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
+from algoscope.training.compact import compact
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import over_seeds, scores_on
 from algoscope.training.model import Layout, Vectors
 from algoscope.training.plan import Placement, TrainingPlan
-from algoscope.training.pool import TaskPlan, compact, memory_problems
+from algoscope.training.pool import TaskPlan, memory_problems
 
 _TEST_SEED = 3
 _TEST_SAMPLES = 32

@@ -15,13 +15,14 @@ import numpy as np
 from jax.stages import Compiled
 
 from algoscope.runs.folder import Metrics
-from algoscope.tasks import Batch
+from algoscope.tasks import Batch, Recipe
 from algoscope.training.compile_cache import program_for, side_by_side
 from algoscope.training.learning import Lesson, Validation, keep_best, over_seeds
 from algoscope.training.optimiser import Learner
 from algoscope.training.plan import Placement, TrainingPlan
 from algoscope.training.pool import (
     Generation,
+    Material,
     Schedule,
     compact,
     draw_generation,
@@ -37,7 +38,7 @@ class GenerationOnDevice(NamedTuple):
     """The generation's first step."""
     schedules: tuple[Schedule, ...]
     """By task."""
-    lessons: tuple[tuple[tuple[Lesson, Batch], ...], ...]
+    lessons: tuple[tuple[tuple[Lesson, Material], ...], ...]
     """By task and shape, with the pool that a lesson draws from."""
 
 
@@ -69,8 +70,12 @@ class GraphObjective:
     """The loss of `learning`, in steps of all networks of an ensemble."""
 
     def __init__(self, plan: TrainingPlan, resume_command: str = "algoscope train --resume RUN"):
-        # Other seeds need no other program.
-        self._config = dataclasses.replace(plan.config, first_seed=0)
+        # Other seeds and problems, or more steps, need no other program.
+        graphs = Recipe().graphs
+        recipe = dataclasses.replace(plan.config.recipe, graphs=graphs)
+        self._config = dataclasses.replace(
+            plan.config, first_seed=0, steps=1, teacher=(), keep="best", recipe=recipe
+        )
         self._plan = plan
         self.steps = plan.config.steps
         self.resume_command = resume_command
@@ -129,16 +134,18 @@ class GraphObjective:
     @functools.cached_property
     def _validations(self) -> dict[Validation, Batch]:
         """By task, with the problems."""
-        config, plan = self._config, self._plan
+        plan = self._plan
         problems = {
-            Validation(config, plan.layout, task): compact(validation_batch(config, task))
-            for task in config.tasks
+            Validation(self._config, plan.layout, task): compact(
+                validation_batch(plan.config, task)
+            )
+            for task in plan.config.tasks
         }
         return {one: plan.placement.everywhere(batch) for one, batch in problems.items()}
 
     def on_device(self, drawn: Generation, first: int) -> GenerationOnDevice:
-        def lesson(task: str, pool: Batch, time: int) -> tuple[Lesson, Batch]:
-            return Lesson(self._config, self._plan.layout, task, pool.nodes, time), pool
+        def lesson(task: str, pool: Material, time: int) -> tuple[Lesson, Material]:
+            return Lesson(self._config, self._plan.layout, task, pool.batch.nodes, time), pool
 
         pools = self._plan.placement.everywhere(drawn.pools)
         lessons = tuple(

@@ -19,12 +19,14 @@ import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Float, Int, Integer, PRNGKeyArray
 
-from algoscope.networks import Network, Noise, Path, to_device
-from algoscope.networks.objective import loss, scores_inside
+from algoscope.networks import Network, Noise, Path, to_device, trajectories
+from algoscope.networks.objective import scores_inside
 from algoscope.tasks import Batch, Kind
 from algoscope.training.config import TrainingConfig
 from algoscope.training.model import PROCESSOR, Layout, Model, Vectors
+from algoscope.training.objectives import Attempt
 from algoscope.training.optimiser import Adam, Best, Learner
+from algoscope.training.pool import Material
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,21 +48,24 @@ class Lesson:
         seed: Integer[Array, ""],
         batch: Int[Array, ""],
         step: Int[Array, ""],
-        pool: Batch,
+        pool: Material,
     ) -> tuple[Learner, Float[Array, ""]]:
         """The learner after it, and the loss; `batch` is an index of the pool."""
         config = self.config
         key = jax.random.fold_in(_key(seed, step), config.tasks.index(self.task))
         names = (PROCESSOR, self.task)
-        loss, gradient = self._gradient(_only(names, learner.weights), batch, pool, key)
+        material = Material(
+            pool.batch.take(batch), jax.tree.map(lambda target: target[batch], pool.targets)
+        )
+        loss, gradient = self._gradient(_only(names, learner.weights), material, step, key)
         frozen = _only(names, self.layout.where(config.freeze)) if config.freeze else None
         return learn(Adam(config.learning_rate, config.clip), learner, gradient, frozen), loss
 
     def _gradient(
-        self, weights: Vectors, batch: Int[Array, ""], pool: Batch, key: PRNGKeyArray
+        self, weights: Vectors, material: Material, step: Int[Array, ""], key: PRNGKeyArray
     ) -> tuple[Float[Array, ""], Vectors]:
         config, layout = self.config, self.layout
-        chosen = pool.take(batch)
+        chosen = material.batch
         hints = {name: array[:, : self.time] for name, array in chosen.hints.items()}
         # By the model's arrays instead of the vectors: the gradient of a slice is a vector of its
         # own, mostly zeros.
@@ -70,7 +75,13 @@ class Lesson:
         def objective(model: Model) -> Array:
             network = model.network(self.task)
             noise = noise_of(config, network, arrays, key)
-            return loss(network, arrays, noise, path=self.path)
+            run = trajectories(network, arrays, noise, training=True, path=self.path)
+            total = jnp.zeros((), network.dtype)
+            for objective, weight in config.objectives:
+                target = material.targets.get(objective.name)
+                for term in objective.terms(Attempt(network, arrays, run, target, self.path)):
+                    total += weight.times(term, step)
+            return total
 
         value, gradient = jax.value_and_grad(objective)(model)
         gradient = layout.pack(gradient)

@@ -11,12 +11,17 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from algoscope import tasks
-from algoscope.tasks import Batch, Feature, Kind, Stage
-from algoscope.tasks.streams import training_sizes
+from algoscope.measures.interchange import partners
+from algoscope.tasks import Batch, Feature, Recipe
+from algoscope.tasks.streams import as_in_training, training_sizes
+from algoscope.training.compact import compact
 from algoscope.training.config import TrainingConfig
+from algoscope.training.objectives import Lecture, Target
+from algoscope.training.teacher import demonstrate, named_teacher, teacher_for
 
 _PROBED = 5_000
 """Samples of each size that are drawn to know how long traces get; a longer one is given room when
@@ -26,11 +31,14 @@ _WORTHWHILE = 0.1
 """The part of the work that a further bucket has to save."""
 _LONG_RUN = 2_000
 """Steps from which on it pays to compile more than one bucket."""
-_SMALL = 127
 VALIDATION_SAMPLES = 64
 """Times the task's `evaluation_multiplier`, as in dm-clrs."""
 _PROBE, _VALIDATION, _FRESH, _GENERATION = range(4)
 """What a random stream is for; the numbers of generations count up from the last."""
+_DEMONSTRATED = 512
+"""Problems on which a program is interpreted at once."""
+_TARGETS = 1
+"""Marks the stream that objectives draw from."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,33 +65,55 @@ class Schedule(NamedTuple):
     """Which batch of that size's pool: int32 [seeds, steps]."""
 
 
+class Material(NamedTuple):
+    """What is learnt from: compact arrays, [batch, sample, …] in a pool."""
+
+    batch: Batch
+    targets: dict[str, Target]
+    """What the teacher gives to each objective that needs more than the batch, by name."""
+
+
 class Generation(NamedTuple):
     """The data of a generation."""
 
     plans: tuple[TaskPlan, ...]
-    pools: tuple[tuple[Batch, ...], ...]
-    """By task and size, compact arrays [batch, sample, …]."""
+    pools: tuple[tuple[Material, ...], ...]
+    """By task and size."""
     schedules: tuple[Schedule, ...]
     """By task."""
 
 
 def steps_per_generation(config: TrainingConfig) -> int:
-    """A whole number of cycles through the sizes of every task."""
-    cycle = math.lcm(*(len(_sizes(config, task)) for task in config.tasks))
+    """A whole number of cycles through the kinds of graphs and sizes of every task."""
+    graphs = len(config.recipe.graphs)
+    cycle = math.lcm(*(graphs * len(_sizes(config, task)) for task in config.tasks))
     return math.ceil(min(config.pool_steps, config.steps) / cycle) * cycle
 
 
 def draw_generation(
     config: TrainingConfig, plans: Sequence[TaskPlan], number: int, seeds: Sequence[int]
 ) -> Generation:
+    drawn = [draw_batches(config, plan.task, number) for plan in plans]
+    return make_generation(config, plans, drawn, number, seeds)
+
+
+def make_generation(
+    config: TrainingConfig,
+    plans: Sequence[TaskPlan],
+    drawn: Sequence[list[list[Batch]]],
+    number: int,
+    seeds: Sequence[int],
+) -> Generation:
+    """The generation of these batches, by task and size."""
     fitted, pools, schedules = [], [], []
-    for plan in plans:
-        by_size = _draw(config, plan.task, number)
+    for plan, by_size in zip(plans, drawn, strict=True):
         plan = _fit(plan, by_size)
         fitted.append(plan)
+        words = [config.data_seed, tasks.seed_word(plan.task), number, _GENERATION, _TARGETS]
+        random = np.random.default_rng(words)
         pools.append(
             tuple(
-                Batch.stack([compact(b, times[-1]) for b in batches])
+                _pool(config, plan.task, batches, times[-1], random)
                 for batches, times in zip(by_size, plan.buckets, strict=True)
             )
         )
@@ -92,21 +122,22 @@ def draw_generation(
 
 
 def validation_batch(config: TrainingConfig, task: str, purpose: int = _VALIDATION) -> Batch:
-    """Batch as in training, of the largest size."""
+    """Batch as in training, of the largest size and the first kind of graphs."""
     recipe = dataclasses.replace(
         config.recipe,
         sizes=(max(config.recipe.sizes),),
         count=VALIDATION_SAMPLES * tasks.get(task).evaluation_multiplier,
         burn_in=0,
     )
-    return next(tasks.stream(task, recipe, _random(config, task, purpose)))
+    return _taught(config, task, next(tasks.stream(task, recipe, _random(config, task, purpose))))
 
 
 def memory_problems(config: TrainingConfig, task: str) -> dict[str, Batch]:
-    """Problems of the largest size: `seen` ones of the first generation, which all networks learnt
-    from, and `fresh` ones, which decided nothing; as many as in validation, or as the first
-    generation has."""
-    batches = _draw(config, task, 0)[int(np.argmax(_sizes(config, task)))]
+    """Problems of the largest size and the first kind of graphs: `seen` ones of the first
+    generation, which all networks learnt from, and `fresh` ones, which decided nothing; as many as
+    in validation, or as the first generation has."""
+    batches = draw_batches(config, task, 0)[int(np.argmax(_sizes(config, task)))]
+    batches = [_taught(config, task, b) for b in batches[:: len(config.recipe.graphs)]]
     fresh = validation_batch(config, task, _FRESH)
     batches = batches[: max(1, len(fresh) // config.recipe.count)]
     time = max(batch.time for batch in [*batches, fresh])
@@ -114,20 +145,36 @@ def memory_problems(config: TrainingConfig, task: str) -> dict[str, Batch]:
     return {"seen": seen, "fresh": compact(fresh, time).take(slice(len(seen)))}
 
 
-def compact(batch: Batch, time: int | None = None) -> Batch:
-    """The batch in small types, padded to a length of time."""
-    pointer = np.int8 if batch.nodes <= _SMALL else np.int16
-    types = {Kind.SCALAR: np.float32, Kind.POINTER: pointer, Kind.PERMUTATION: pointer}
-    inputs, hints, outputs = (
-        {
-            f.name: np.asarray(batch.values(stage)[f.name], types.get(f.kind, np.int8))
-            for f in batch.at(stage)
-        }
-        for stage in Stage
+def _taught(config: TrainingConfig, task: str, batch: Batch) -> Batch:
+    """The batch with the trace of the teacher that the configuration names, if any."""
+    teacher = named_teacher(config.teacher, task)
+    return batch if teacher is None else demonstrate(teacher, batch, replaces=True).batch
+
+
+def _pool(
+    config: TrainingConfig,
+    task: str,
+    batches: Sequence[Batch],
+    time: int,
+    random: np.random.Generator,
+) -> Material:
+    """The batches, padded to a length of time, with all that their objectives need."""
+    asking = {o.name: o.prepare for o, _ in config.objectives if o.prepare is not None}
+    named = named_teacher(config.teacher, task) is not None
+    if not (asking or named):
+        return Material(Batch.stack([compact(batch, time) for batch in batches]), {})
+    program, count = teacher_for(config.teacher, task), len(batches[0])
+    at_once = max(1, _DEMONSTRATED // count)
+    materials = []
+    for start in range(0, len(batches), at_once):
+        problems = Batch.join(batches[start : start + at_once])
+        shown = demonstrate(program, problems, count=count, replaces=named)
+        lecture = Lecture(shown, time, random)
+        targets = {name: prepare(lecture) for name, prepare in asking.items()}
+        materials.append(Material(compact(shown.batch, time), targets))
+    return jax.tree.map(
+        lambda *parts: np.concatenate(parts).reshape(-1, count, *parts[0].shape[1:]), *materials
     )
-    lengths = np.asarray(batch.lengths, np.int32)
-    small = Batch(batch.task, inputs, hints, outputs, lengths, batch.features)
-    return small if time is None else small.padded(time)
 
 
 def _sizes(config: TrainingConfig, task: str) -> tuple[int, ...]:
@@ -139,13 +186,23 @@ def _random(config: TrainingConfig, task: str, purpose: int) -> np.random.Random
     return np.random.RandomState(int(np.random.SeedSequence(words).generate_state(1)[0]))
 
 
-def _draw(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:
+def draw_batches(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:
     """A generation's batches, by size."""
-    count = len(_sizes(config, task))
-    recipe = dataclasses.replace(config.recipe, burn_in=0)
+    sizes, recipe = len(_sizes(config, task)), config.recipe
+    drawn = recipe.count // 2 if config.paired else recipe.count
+    recipe = dataclasses.replace(recipe, burn_in=0, count=drawn)
     stream = tasks.stream(task, recipe, _random(config, task, _GENERATION + number))
     batches = list(itertools.islice(stream, steps_per_generation(config)))
-    return [batches[size::count] for size in range(count)]
+    if config.paired:
+        batches = [_with_partners(batch, recipe) for batch in batches]
+    return [batches[size::sizes] for size in range(sizes)]
+
+
+def _with_partners(batch: Batch, recipe: Recipe) -> Batch:
+    """The batch, and after it each problem's partner at the same positions."""
+    others = as_in_training(partners(batch), recipe)
+    inputs = others.inputs | {"pos": batch.inputs["pos"]}
+    return Batch.join([batch, dataclasses.replace(others, inputs=inputs)])
 
 
 def make_plan(config: TrainingConfig, task: str) -> TaskPlan:
@@ -155,10 +212,11 @@ def make_plan(config: TrainingConfig, task: str) -> TaskPlan:
     probes = tasks.stream(task, recipe, _random(config, task, _PROBE))
     count = config.time_buckets if config.steps >= _LONG_RUN else 1
     buckets = []
-    by_size = _draw(config, task, 0)
-    for batches, probe in zip(by_size, probes, strict=False):
+    by_size = draw_batches(config, task, 0)
+    times = [batch.time for batch in itertools.islice(probes, len(by_size) * len(recipe.graphs))]
+    for size, batches in enumerate(by_size):
         lengths = [longest(batch) for batch in batches]
-        most = max(*lengths, probe.time, 2)
+        most = max(*lengths, *times[size :: len(by_size)], 2)
         buckets.append(_choose_buckets(lengths, most, count))
     return TaskPlan(task, by_size[0][0].features, tuple(buckets))
 

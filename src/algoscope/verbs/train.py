@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from algoscope.configuration import TrainingOptions, shared_fields
-from algoscope.verbs.definitions import find_task
+from algoscope.verbs.definitions import find_program, find_task
 from algoscope.verbs.output import Answer, Output, Verb, named_values
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SETS = {"test": "test score", "seen": "on problems it learnt from", "fresh": "on fresh problems"}
 """The sets on which networks are scored, in words."""
-_WITH_RESUME = ("resume", "task", "output", "track", "checkpoint_seconds", "at_once")
+_WITH_RESUME = ("resume", "task", "teacher", "output", "track", "checkpoint_seconds", "at_once")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,6 +39,9 @@ class Train(TrainingOptions, Verb):
     """Sizes of the problems, in turn; 4 7 11 13 16 if not given."""
     batch: int | None = None
     """Problems in a batch; 32 if not given."""
+    graphs: tuple[str, ...] = ("clrs",)
+    """Kinds of graphs, in turn: clrs (as CLRS-30 draws them), deep, sparse, dense, grid, tree. For
+    half of the batches from deep and sparse graphs: clrs deep clrs sparse."""
     hint_mode: str = "encoded_decoded"
     """encoded_decoded, decoded_only or none."""
     network: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE")] = ()
@@ -46,7 +49,8 @@ class Train(TrainingOptions, Verb):
     start: pathlib.Path | None = None
     """Start from the weights in this .safetensors file, and with its network's options."""
     resume: pathlib.Path | None = None
-    """Go on with this run, which was stopped; no other option applies but --task."""
+    """Go on with this run, which was stopped; no other option applies but --task and --teacher, for
+    files of your own."""
     task: tuple[str, ...] = ()
     """The FILE.py of each task of your own; with --resume, of those that the run is for."""
     force: bool = False
@@ -73,11 +77,14 @@ class Train(TrainingOptions, Verb):
             self._check_resume()
             for text in self.task:
                 find_task(text)
+            for text in self.teacher:
+                find_program(text)
             self.output.report(f"training on {device_name()}, going on in {self.resume}")
             run = training.resume(self.resume, **pace)
         elif self.tasks or self.task:
             names = tuple(find_task(text).name for text in (*self.tasks, *self.task))
-            config, start = dataclasses.replace(self, tasks=names)._config()
+            teachers = tuple(find_program(text).name for text in self.teacher)
+            config, start = dataclasses.replace(self, tasks=names, teacher=teachers)._config()
             out = self.out or files.unused_folder("-".join(config.tasks))
             self.output.report(f"training {', '.join(config.tasks)} on {device_name()} into {out}")
             run = training.train(config, out, start=start, force=self.force, **pace)
@@ -114,7 +121,7 @@ class Train(TrainingOptions, Verb):
             network = dataclasses.replace(start.config, **options)
         else:
             network = networks.NetworkConfig(**(training.hint_options(self.hint_mode) | options))
-        problems = {"sizes": self.sizes, "count": self.batch}
+        problems = {"sizes": self.sizes, "count": self.batch, "graphs": self.graphs}
         config = training.TrainingConfig(
             **shared_fields(TrainingOptions, self),
             recipe=tasks.Recipe(**{n: value for n, value in problems.items() if value is not None}),

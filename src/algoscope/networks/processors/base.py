@@ -25,6 +25,8 @@ class Processor(eqx.Module):
     """One round of message passing: the state of every node from its neighbours' and its own."""
 
     makes_edges: ClassVar[bool] = False
+    attends: ClassVar[bool] = False
+    """Whether its attention is a softmax, which can be learnt, and no share of channels."""
 
     def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
         raise NotImplementedError

@@ -8,6 +8,8 @@ z [n, 2 width], e [n, n, width], a and α [n, n]; heads are concatenated, each w
 values. The LeakyReLU's slope is 0.01.
 """
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -20,6 +22,7 @@ from algoscope.networks.processors.base import Processed, Processor, masked_soft
 
 
 class GAT(Processor):
+    attends: ClassVar[bool] = True
     value: Linear
     skip: Linear
     receiver: Linear

@@ -13,6 +13,8 @@ B (eq. 14, [n, n], so that the network has one size) and the LayerNorm are optio
 concatenated, each with width / heads values, or summed, each with width values.
 """
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -25,6 +27,7 @@ from algoscope.networks.processors.base import Processed, Processor, masked_soft
 
 
 class GATv2(Processor):
+    attends: ClassVar[bool] = True
     value: Linear
     skip: Linear
     sender: Linear
