@@ -21,7 +21,7 @@ import pathlib
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -30,7 +30,7 @@ import safetensors
 from algoscope import files, networks, programs, serialise, tasks
 from algoscope.networks import Network, NetworkConfig
 from algoscope.runs.environment import keep_compiled_programs
-from algoscope.tasks import Batch, Stage
+from algoscope.tasks import Batch, Feature, Stage
 from algoscope.training import TrainingConfig, pool
 from algoscope.training.ensemble import start_learners
 from algoscope.training.graph_objective import GenerationOnDevice, GraphObjective, Group
@@ -111,7 +111,7 @@ RECIPES = (
     Recipe("minimum", "minimum", FULL),
     *taught("minimum", ("minimum_ahead", "minimum_at_once", "minimum_tilted")),
     Recipe("dijkstra", stops=(EARLY[2], STEPS)),
-    Recipe("dijkstra", "dijkstra", FULL),
+    Recipe("dijkstra", "dijkstra", (*USUAL, "exchange")),
     *taught("dijkstra", ("dijkstra_relaxing", "dijkstra_tilted")),
     Recipe("dfs", stops=(EARLY[2], STEPS)),
     Recipe("dfs", graphs=("tree",)),
@@ -143,26 +143,27 @@ def problems_for(recipe: Recipe, folder: pathlib.Path) -> Problems:
 
 
 def _read(recipe: Recipe, path: pathlib.Path) -> Problems:
-    task = tasks.get(recipe.task)
-    features = next(tasks.stream(task, tasks.Recipe(sizes=(4,), count=1))).features
+    features = features_of(recipe.task)
     with np.load(path) as arrays:
-        pools = [
-            Batch(
-                task,
-                *(
-                    {f.name: arrays[f"{size}/{f.name}"] for f in features if f.stage is stage}
-                    for stage in (Stage.INPUT, Stage.HINT, Stage.OUTPUT)
-                ),
-                arrays[f"{size}/lengths"],
-                features,
-            )
-            for size in SIZES
-        ]
+        pools = [_pool(recipe.task, features, arrays, size) for size in SIZES]
     by_size = [
         [whole.take(slice(start, start + COUNT)) for start in range(0, len(whole), COUNT)]
         for whole in pools
     ]
     return Problems(pool.TaskPlan(recipe.task, features, tuple((p.time,) for p in pools)), by_size)
+
+
+def _pool(task: str, features: tuple[Feature, ...], arrays: Any, size: int) -> Batch:
+    inputs, hints, outputs = (
+        {f.name: arrays[f"{size}/{f.name}"] for f in features if f.stage is stage}
+        for stage in (Stage.INPUT, Stage.HINT, Stage.OUTPUT)
+    )
+    return Batch(tasks.get(task), inputs, hints, outputs, arrays[f"{size}/lengths"], features)
+
+
+def features_of(task: str) -> tuple[Feature, ...]:
+    """The task's features as training has them."""
+    return next(tasks.stream(task, tasks.Recipe(sizes=(4,), count=1))).features
 
 
 class Prepared(NamedTuple):
@@ -271,8 +272,7 @@ def subjects(out: pathlib.Path) -> Iterator[Subject]:
         arrays, about = contents(path)
         for name, content in about.items():
             recipe = serialise.from_json(Recipe, content)
-            features = next(tasks.stream(recipe.task, tasks.Recipe(sizes=(4,), count=1))).features
-            skeleton = networks.skeleton(features, recipe.config.network)
+            skeleton = networks.skeleton(features_of(recipe.task), recipe.config.network)
             for stop in recipe.stops:
                 start = f"{name}/{stop}/"
                 own = {n.removeprefix(start): a for n, a in arrays.items() if n.startswith(start)}
