@@ -40,7 +40,7 @@ SEEDS = 2
 WIDTH = 64
 SIZES = (8, 16)
 COUNT = 16
-BATCHES = 240
+BATCHES = 600
 """In a pool; networks go through it several times, each in its own order."""
 STEPS = 1_200
 LEARNING_RATE = 1e-3

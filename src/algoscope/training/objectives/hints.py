@@ -6,7 +6,16 @@ loss_f is the squared error of scalars and the cross-entropy of every other kind
 A network that predicts no hints (hint mode none) has no such terms.
 """
 
-from algoscope.networks.objective import hint_losses
-from algoscope.training.objectives.base import Objective
+from collections.abc import Iterator
 
-HINTS = Objective("hints", lambda it: hint_losses(it.network, it.run, it.batch))
+from jaxtyping import Array, Float
+
+from algoscope.networks.objective import hint_losses
+from algoscope.training.objectives.base import Attempt, Objective
+
+
+def trace(attempt: Attempt) -> Iterator[Float[Array, ""]]:
+    return hint_losses(attempt.network, attempt.run, attempt.batch)
+
+
+HINTS = Objective("hints", trace)

@@ -5,7 +5,16 @@
 loss_f is the squared error of scalars and the cross-entropy of every other kind (`networks.kinds`).
 """
 
-from algoscope.networks.objective import output_losses
-from algoscope.training.objectives.base import Objective
+from collections.abc import Iterator
 
-OUTPUTS = Objective("outputs", lambda it: output_losses(it.network, it.run, it.batch))
+from jaxtyping import Array, Float
+
+from algoscope.networks.objective import output_losses
+from algoscope.training.objectives.base import Attempt, Objective
+
+
+def answers(attempt: Attempt) -> Iterator[Float[Array, ""]]:
+    return output_losses(attempt.network, attempt.run, attempt.batch)
+
+
+OUTPUTS = Objective("outputs", answers)
