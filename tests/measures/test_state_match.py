@@ -140,3 +140,5 @@ def test_stored_and_looked_up_parents_of_weighted_graphs(task):
 def test_a_task_with_one_exact_program_has_no_exchanges_nor_have_too_few_problems(batch):
     assert valid_exchanges(tasks.sample("dfs", 6, 4)) is None
     assert valid_exchanges(batch.take(slice(8))) is None
+    assert valid_exchanges(batch.take(slice(1))) is None
+    assert valid_exchanges(tasks.sample("minimum", 1, 4)) is None

@@ -32,6 +32,7 @@ from algoscope.measures.trace_match import NUMBER_MARGIN, entries
 from algoscope.programs import GraphProgram, Role
 from algoscope.programs.exchange import Continuation, resume, states_after
 from algoscope.tasks import Batch, Feature, Kind, Stage, Task
+from algoscope.tasks.given_problems import complaints
 
 AHEAD = 3
 """The steps after an exchange that count."""
@@ -81,10 +82,13 @@ def valid_exchanges(batch: Batch, seed: int = 0, most: int = _MOST) -> Exchanges
     disagree, in balance of who goes on as which problem; none if the task has fewer than two exact
     programs, or if there are too few such exchanges."""
     rivals = exact_rivals(batch.task)
-    if len(rivals) < 2 or changeable(batch) is None:
+    if len(rivals) < 2 or changeable(batch) is None or batch.nodes < 2:
         return None
     hints = batch.at(Stage.HINT)
-    base, donor, steps = _candidates(batch, np.random.default_rng(seed))
+    candidates = _candidates(batch, np.random.default_rng(seed))
+    if candidates is None:
+        return None
+    base, donor, steps = candidates
     ways = [in_margins(hints, _ahead_in_trace(problems, steps)) for problems in (base, donor)]
     chosen = np.arange(len(steps))
     as_base = np.zeros((len(rivals), len(steps)), bool)
@@ -173,9 +177,11 @@ def _ahead_in_trace(batch: Batch, steps: np.ndarray, ahead: int = AHEAD) -> dict
     return {name: hint[samples, when] for name, hint in batch.hints.items()}
 
 
-def _candidates(batch: Batch, random: np.random.Generator) -> tuple[Batch, Batch, np.ndarray]:
+def _candidates(
+    batch: Batch, random: np.random.Generator
+) -> tuple[Batch, Batch, np.ndarray] | None:
     """Pairs of a problem and the same changed, and a step: the first of several tries for each
-    problem of the batch in which the change is noticed."""
+    problem of the batch in which the change is noticed. None if there are too few."""
     pairs: dict[int, tuple[Problem, Problem]] = {}
     steps: dict[int, int] = {}
     originals = problems_of(batch)
@@ -190,6 +196,8 @@ def _candidates(batch: Batch, random: np.random.Generator) -> tuple[Batch, Batch
         ):
             if step >= 0:
                 pairs[sample], steps[sample] = pair, int(step)
+    if len(pairs) < _LEAST:
+        return None
     chosen = sorted(pairs)
     base, donor = (traced(batch, [pairs[sample][k] for sample in chosen]) for k in (0, 1))
     return base, donor, np.array([steps[sample] for sample in chosen], int)
@@ -217,13 +225,16 @@ def _pair(
 ) -> tuple[Problem, Problem]:
     """Base and donor: the problem, and the same with another key; or with an edge more or less, or
     of another weight, at a node that no answer points to, so that little follows from it; every
-    other time the edge that its own answer points along."""
+    other time the edge that its own answer points along. Twice the same if the task's algorithm
+    does not take the changed one."""
     if "A" not in problem:
         return problem, with_other_key(batch, problem, random)
     edge = _edge(batch, sample, random)
     weighted, value = has_flips(batch), problem["A"][edge]
     other = random.uniform(LEAST_WEIGHT, LARGEST_WEIGHT) if weighted else float(value == 0)
     changed = with_value("A", problem, edge, other)
+    if any(complaints(batch.task, changed | {"labels": np.arange(batch.nodes)})):
+        return problem, problem
     # What the donor keeps has to differ from what the base offers. A heavier edge would be given up
     # for the base's lighter one by those who keep, too. An edge that the base lacks would be there
     # all the same: pointers that are read back join their nodes.
