@@ -95,25 +95,18 @@ def valid_exchanges(batch: Batch, seed: int = 0, most: int = _MOST) -> Exchanges
     for number, program in enumerate(rivals):
         if not len(chosen):
             return None
-        went = _continuation(program, base.take(chosen), donor.take(chosen), steps[chosen])
-        account = in_margins(hints, went.hints)
+        continuation = _continuation(program, base.take(chosen), donor.take(chosen), steps[chosen])
+        account = in_margins(hints, continuation.hints)
         as_base[number, chosen], as_donor = (
             ~differ(account, way[chosen]).any((1, 2)) for way in ways
         )
-        chosen = chosen[went.kept & (as_base[number, chosen] | as_donor)]
+        chosen = chosen[continuation.kept & (as_base[number, chosen] | as_donor)]
     as_base = as_base[:, chosen]
     telling = np.flatnonzero(as_base.any(0) & ~as_base.all(0))
     if len(telling) < _LEAST:
         return None
     chosen = np.sort(chosen[telling[_balanced(as_base[:, telling].T)[:most]]])
     return between(base.take(chosen), donor.take(chosen), steps[chosen])
-
-
-def _balanced(rows: np.ndarray) -> np.ndarray:
-    """An order in which every kind of row comes about as early as every other: int [row]"""
-    _, kinds = np.unique(rows, axis=0, return_inverse=True)
-    ranks = [int((kinds[:row] == kind).sum()) for row, kind in enumerate(kinds)]
-    return np.argsort(ranks, kind="stable")
 
 
 def between(base: Batch, donor: Batch, steps: np.ndarray) -> Exchanges:
@@ -162,6 +155,13 @@ def _continuation(
     return resume(program, cut(base, AHEAD), states_after(program, donor, steps), AHEAD)
 
 
+def _balanced(rows: np.ndarray) -> np.ndarray:
+    """An order in which every kind of row comes about as early as every other: int [row]"""
+    _, kinds = np.unique(rows, axis=0, return_inverse=True)
+    ranks = [int((kinds[:row] == kind).sum()) for row, kind in enumerate(kinds)]
+    return np.argsort(ranks, kind="stable")
+
+
 def _taken(account: Continuation, chosen: np.ndarray) -> Continuation:
     hints, initial_hints = (
         {name: hint[chosen] for name, hint in group.items()}
@@ -186,13 +186,13 @@ def _candidates(
     steps: dict[int, int] = {}
     originals = problems_of(batch)
     for _ in range(_TRIES):
-        open_samples = [sample for sample in range(len(batch)) if sample not in pairs]
-        if not open_samples:
+        unchanged = [sample for sample in range(len(batch)) if sample not in pairs]
+        if not unchanged:
             break
-        tried = [_pair(batch, originals[sample], sample, random) for sample in open_samples]
+        tried = [_pair(batch, originals[sample], sample, random) for sample in unchanged]
         base, donor = (traced(batch, side) for side in zip(*tried, strict=True))
         for sample, pair, step in zip(
-            open_samples, tried, _telling_steps(base, donor, random), strict=True
+            unchanged, tried, _telling_steps(base, donor, random), strict=True
         ):
             if step >= 0:
                 pairs[sample], steps[sample] = pair, int(step)
@@ -243,12 +243,14 @@ def _pair(
 
 
 def _edge(batch: Batch, sample: int, random: np.random.Generator) -> tuple[int, int]:
+    """Sender and receiver of the edge that `_pair` changes."""
     nodes = np.arange(batch.nodes)
     targets = nodes
     for feature in batch.at(Stage.OUTPUT):
         if feature.kind is Kind.POINTER and batch.outputs[feature.name].ndim == 2:
             targets = batch.outputs[feature.name][sample].astype(int)
-    node = int(random.choice(np.setdiff1d(nodes, targets[targets != nodes])))
+    leaves = np.setdiff1d(nodes, targets[targets != nodes])
+    node = int(random.choice(leaves if len(leaves) else nodes))
     sender = int(targets[node])
     if sender == node or random.uniform() < 0.5:
         sender = int(random.choice(np.delete(nodes, node)))
