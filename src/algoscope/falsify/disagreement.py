@@ -71,6 +71,15 @@ def compare(subject: Subject, batch: Batch, tolerance: float = LARGEST_TOLERANCE
     return Disagreement(*map(np.asarray, result))
 
 
+def compare_all(stacked: Network, batch: Batch, tolerances: np.ndarray) -> Disagreement:
+    """`compare` for networks that are stacked along a first axis of every array, each with its own
+    tolerance, float [network]: [network, batch] each."""
+    batch = networks.to_device(stacked, batch)
+    at_once = networks.side_by_side(stacked, batch)
+    result = _run_and_compare_all(stacked, batch, tolerances, at_once, networks.fast_path())
+    return Disagreement(*map(np.asarray, result))
+
+
 def margin_gradient(network: Network, batch: Batch, name: str) -> np.ndarray:
     """The gradient of each sample's margin by one of its inputs: [batch, …]."""
     gradient = _margin_gradient(
@@ -82,6 +91,17 @@ def margin_gradient(network: Network, batch: Batch, name: str) -> np.ndarray:
 @functools.partial(jax.jit, static_argnames="path")
 def _run_and_compare(network: Network, batch: Batch, tolerance: float, path: Path) -> Disagreement:
     return _disagreement(_account(network, batch, path), batch, tolerance)
+
+
+@functools.partial(jax.jit, static_argnames=("at_once", "path"))
+def _run_and_compare_all(
+    stacked: Network, batch: Batch, tolerances: Array, at_once: int, path: Path
+) -> Disagreement:
+    def one(network_and_tolerance: tuple[Network, Array]) -> Disagreement:
+        network, tolerance = network_and_tolerance
+        return _disagreement(_account(network, batch, path), batch, tolerance)
+
+    return jax.lax.map(one, (stacked, tolerances), batch_size=at_once)
 
 
 _compare = jax.jit(lambda account, batch, tolerance: _disagreement(account, batch, tolerance))

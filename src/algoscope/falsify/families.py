@@ -400,3 +400,16 @@ def problems_of(batch: Batch) -> list[Problem]:
         {name: np.array(values[sample]) for name, values in columns.items()}
         for sample in range(len(batch))
     ]
+
+
+def with_uneven_positions(batch: Batch) -> list[Problem]:
+    """What defines each problem, its positions too where they are not even."""
+    problems = problems_of(batch)
+    if {"pos", "string"} & set(batch.task.problem):
+        return problems
+    positions = np.asarray(batch.inputs["pos"])
+    even = np.arange(batch.nodes) / batch.nodes
+    return [
+        problem if np.allclose(row, even) else problem | {"pos": np.array(row, float)}
+        for problem, row in zip(problems, positions, strict=True)
+    ]

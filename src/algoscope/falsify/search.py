@@ -12,13 +12,13 @@ hard the subject was tested.
 """
 
 import dataclasses
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from algoscope import tasks
+from algoscope.falsify.cover import COVERED, SIZES, Group, cover, shares
 from algoscope.falsify.disagreement import (
     LARGEST_TOLERANCE,
     Disagreement,
@@ -32,27 +32,21 @@ from algoscope.falsify.families import (
     Domain,
     Problem,
     domain,
-    families,
     meets_needs,
     size,
     traced,
 )
 from algoscope.falsify.mutations import descended, mutated, simpler, without_node
 from algoscope.falsify.result import Counterexample, Falsification, FamilyRate
-from algoscope.falsify.scope import Region, coordinates, find_region
+from algoscope.falsify.scope import Region, find_region
 from algoscope.networks import Network
 from algoscope.tasks import Batch, Task
 
-SIZES = {4: 0.34, 8: 0.34, 16: 0.24, 32: 0.06, 64: 0.015, 128: 0.005}
-"""Numbers of nodes, and the share of the problems that each has: small ones are cheap, and most
-faults show in them; large ones are for depth."""
 PROBLEMS = 4000
 _LEARNT = 16
 """The size at which a scope has to hold most of the sampler's problems."""
 _SHRINKING = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Sizes on the way to a smallest counterexample; each is compiled for."""
-_COVERED = 2 / 3
-"""The share of problems that come from families; the others are found by search."""
 _MOST_WORK = 2**22
 """Problems with more steps times pairs of nodes are left out."""
 _KEPT = 32
@@ -81,15 +75,14 @@ def falsify(
     disagreements on others are left out.
     """
     task = tasks.get(task)
-    only_size = subject.config.attention_bias if isinstance(subject, Network) else None
-    sizes = (only_size,) if only_size else tuple(n for n in sizes if n >= task.smallest)
-    hunt = _Hunt(subject, task, certified, np.random.default_rng(seed))
-    for group in _cover(task, sizes, problems, seed):
+    sizes = sizes_for(subject, task, sizes)
+    hunt = Hunt(subject, task, certified, np.random.default_rng(seed))
+    for group in cover(task, sizes, problems, seed):
         hunt.examine(group)
         report(f"{group.batch.nodes} nodes: {hunt.status}")
-    shares = _shares(sizes)
+    by_size = shares(sizes)
     for n in sizes:
-        if count := round((1 - _COVERED) * problems * shares[n]):
+        if count := round((1 - COVERED) * problems * by_size[n]):
             hunt.evolve(n, count)
             report(f"search at {n} nodes: {hunt.status}")
     region = None
@@ -100,72 +93,22 @@ def falsify(
     return hunt.result(region, hunt.shrunk())
 
 
-@dataclasses.dataclass(eq=False)
-class _Group:
-    """Problems of one size."""
-
-    names: np.ndarray
-    """Of their families: [problem]"""
-    problems: list[Problem]
-    batch: Batch
-
-    @functools.cached_property
-    def coordinates(self) -> dict[str, np.ndarray]:
-        """See `scope`; [problem] each."""
-        return coordinates(self.batch)
-
-    def take(self, chosen: np.ndarray) -> "_Group":
-        taken = _Group(
-            self.names[chosen], [self.problems[i] for i in chosen], self.batch.take(chosen)
-        )
-        known = {name: values[chosen] for name, values in self.coordinates.items()}
-        taken.__dict__["coordinates"] = known
-        return taken
-
-    @staticmethod
-    def of(task: Task, named: list[tuple[str, Problem]]) -> "_Group":
-        problems = [problem for _, problem in named]
-        return _Group(np.array([name for name, _ in named]), problems, traced(task, problems))
-
-
-def _shares(sizes: tuple[int, ...]) -> dict[int, float]:
-    """Of the problems, by size."""
-    weights = {n: SIZES.get(n, min(SIZES.values())) for n in sizes}
-    return {n: weight / sum(weights.values()) for n, weight in weights.items()}
-
-
-@functools.lru_cache(maxsize=8)
-def _cover(task: Task, sizes: tuple[int, ...], problems: int, seed: int) -> list[_Group]:
-    """Every family at every size; the same for every subject."""
-    random = np.random.default_rng([seed, 1])
-    members = families(domain(task))
-    groups = []
-    for n, share in _shares(sizes).items():
-        count = int(_COVERED * problems * share / len(members) + 0.7)
-        by_size: dict[int, list[tuple[str, Problem]]] = {}
-        for member in members if count else []:
-            for problem in member.draw(n, count, random):
-                by_size.setdefault(size(problem), []).append((member.name, problem))
-        groups += [_Group.of(task, named) for named in by_size.values()]
-    return groups
-
-
 class _Candidate(NamedTuple):
     margin: float
     problem: Problem
     family: str
 
 
-class _Examined(NamedTuple):
+class Examined(NamedTuple):
     """A group that was tried."""
 
-    group: _Group
+    group: Group
     result: Disagreement
     counted: np.ndarray
     """Which problems count: those within the certificate, if there is one."""
 
 
-class _Hunt:
+class Hunt:
     """What was tried so far, and the most promising problems."""
 
     def __init__(
@@ -174,23 +117,20 @@ class _Hunt:
         task: Task,
         certified: Callable[[Batch], np.ndarray] | None,
         random: np.random.Generator,
+        tolerance: float | None = None,
     ):
+        """The tolerance is measured if none is given."""
         self.subject, self.task, self.certified, self.random = subject, task, certified, random
         self.kind: Domain = domain(task)
-        self.tolerance = self._usual_error()
-        self.examined: list[_Examined] = []
+        if tolerance is None:
+            batch = usual_problems(task, only_size(subject))
+            whole, _ = in_parts(batch, lambda part: compare(subject, part))
+            tolerance = tolerance_of(whole.error)
+        self.tolerance = tolerance
+        self.examined: list[Examined] = []
         self.near: dict[int, list[_Candidate]] = {}
         """By size, the right problems with the smallest margins."""
         self.wrong: list[_Candidate] = []
-
-    def _usual_error(self) -> float:
-        n = max(_LEARNT, self.task.smallest)
-        if isinstance(self.subject, Network) and self.subject.config.attention_bias:
-            n = self.subject.config.attention_bias
-        batch = tasks.sample(self.task, n, _rows(n), seed=1)
-        result, _ = self._compare(batch)
-        usual = float(np.median(result.error))
-        return float(np.clip(_PRECISION * usual, _FLOOR, LARGEST_TOLERANCE))
 
     @property
     def sizes(self) -> list[int]:
@@ -201,10 +141,13 @@ class _Hunt:
         count = sum(int(tried.counted.sum()) for tried in self.examined)
         return f"{len(self.wrong):,} disagreements in {count:,} problems"
 
-    def examine(self, group: _Group) -> int:
+    def examine(self, group: Group) -> int:
         """Tries the problems, and keeps what is wrong or nearly so; how many disagree."""
-        result, counted = self._compare(group.batch)
-        self.examined.append(_Examined(group, result, counted))
+        return self.note(group, *self._compare(group.batch))
+
+    def note(self, group: Group, result: Disagreement, counted: np.ndarray) -> int:
+        """Keeps what came of a group of problems; how many disagree."""
+        self.examined.append(Examined(group, result, counted))
         rows = zip(result.margin, group.problems, group.names, result.wrong, counted, strict=True)
         candidates = [
             (bool(wrong), _Candidate(float(margin), problem, str(name)))
@@ -220,21 +163,22 @@ class _Hunt:
 
     def evolve(self, n: int, count: int) -> None:
         """Mutants of the problems with the smallest margins, generation after generation."""
-        rows = _rows(n)
-        for generation in range(max(1, count // rows)):
-            parents = self.near.get(n, [])
-            if not parents:
-                return
-            mutants = self._descended(parents) if generation % 3 == 2 else []
-            for number in range(4 * rows):
-                if len(mutants) >= rows:
-                    break
-                mutants.append(
-                    mutated(self.kind, parents[number % len(parents)].problem, self.random)
-                )
-            mutants = [mutant for mutant in mutants if meets_needs(self.task, mutant)][:rows]
+        for generation in range(max(1, count // rows_of(n))):
+            mutants = self.mutants(n, generation)
             if mutants:
-                self.examine(_Group.of(self.task, [(SEARCH, mutant) for mutant in mutants]))
+                self.examine(Group.of(self.task, [(SEARCH, mutant) for mutant in mutants]))
+
+    def mutants(self, n: int, generation: int) -> list[Problem]:
+        """The next generation of n nodes, none without parents."""
+        rows, parents = rows_of(n), self.near.get(n, [])
+        if not parents:
+            return []
+        mutants = self._descended(parents) if generation % 3 == 2 else []
+        for number in range(4 * rows):
+            if len(mutants) >= rows:
+                break
+            mutants.append(mutated(self.kind, parents[number % len(parents)].problem, self.random))
+        return [mutant for mutant in mutants if meets_needs(self.task, mutant)][:rows]
 
     def _descended(self, parents: list[_Candidate]) -> list[Problem]:
         """The parents with their numbers moved towards a smaller margin."""
@@ -257,29 +201,8 @@ class _Hunt:
         return moved
 
     def _compare(self, batch: Batch) -> tuple[Disagreement, np.ndarray]:
-        """All problems of one size, in batches of few shapes; and which of them count."""
-        lengths = np.asarray(batch.lengths)
-        counted = lengths * batch.nodes**2 <= _MOST_WORK
-        counted |= lengths <= batch.nodes
-        none = np.zeros(len(batch), bool)
-        whole = Disagreement(
-            none.copy(),
-            none.copy(),
-            np.full(len(batch), -1),
-            np.full(len(batch), np.inf),
-            np.zeros(len(batch)),
-        )
-        times = np.array([_time(batch.nodes, int(length)) for length in lengths])
-        rows = _rows(batch.nodes)
-        for time in np.unique(times[counted]):
-            members = np.flatnonzero(counted & (times == time))
-            for start in range(0, len(members), rows):
-                chosen = members[start : start + rows]
-                part = _at_time(batch.take(np.resize(chosen, rows)), int(time))
-                tolerance = getattr(self, "tolerance", LARGEST_TOLERANCE)
-                found = compare(self.subject, part, tolerance)
-                for values, some in zip(whole, found, strict=True):
-                    values[chosen] = some[: len(chosen)]
+        """All problems of one size; and which of them count."""
+        whole, counted = in_parts(batch, lambda part: compare(self.subject, part, self.tolerance))
         disagreeing = np.flatnonzero(whole.wrong & counted)
         if self.certified is not None and len(disagreeing):
             counted[disagreeing] = self.certified(batch.take(disagreeing))
@@ -288,18 +211,19 @@ class _Hunt:
     def region(self, sizes: tuple[int, ...], problems: int, seed: int) -> Region | None:
         """The region without a disagreement, which fresh problems confirm."""
         for attempt in range(1, _ROUNDS + 1):
-            region = self._fitted()
+            region = self.fitted()
             if region is None:
                 return None
             inside = (
                 group.take(np.flatnonzero(region.holds(group.coordinates)))
-                for group in _cover(self.task, sizes, problems, seed + 1000 * attempt)
+                for group in cover(self.task, sizes, problems, seed + 1000 * attempt)
             )
             if not sum(self.examine(group) for group in inside if len(group.names)):
-                return self._fitted()
+                return self.fitted()
         return None
 
-    def _fitted(self) -> Region | None:
+    def fitted(self) -> Region | None:
+        """The region without a disagreement in all that was tried."""
         tables = [tried.group.coordinates for tried in self.examined]
         names = [name for name in tables[0] if all(name in table for table in tables)]
         counted = np.concatenate([tried.counted for tried in self.examined])
@@ -314,6 +238,22 @@ class _Hunt:
     @property
     def _learnt(self) -> int:
         return min(self.sizes, key=lambda n: abs(n - _LEARNT))
+
+    def smallest_tried(self) -> Counterexample | None:
+        """The first of the smallest problems that were tried and disagree."""
+        disagreeing = [
+            (tried, np.flatnonzero(tried.result.wrong & tried.counted)) for tried in self.examined
+        ]
+        disagreeing = [(tried, rows) for tried, rows in disagreeing if len(rows)]
+        if not disagreeing:
+            return None
+        (group, result, _), rows = min(disagreeing, key=lambda some: some[0].group.batch.nodes)
+        return Counterexample(
+            str(group.names[rows[0]]),
+            group.batch.take(rows[:1]),
+            bool(result.wrong_answer[rows[0]]),
+            int(result.first_step[rows[0]]),
+        )
 
     def shrunk(self) -> Counterexample | None:
         """The smallest problem that is found to disagree: nodes and edges are taken away and
@@ -352,13 +292,12 @@ class _Hunt:
         edges first."""
         n = size(problem)
         below = [m for m in _SHRINKING if self.task.smallest <= m < n]
-        fixed = isinstance(self.subject, Network) and self.subject.config.attention_bias
-        if not below or fixed or not (self.kind.has_graph or self.kind.numbers):
+        if not below or only_size(self.subject) or not (self.kind.has_graph or self.kind.numbers):
             return []
         A = problem.get("A")
         lonely = np.zeros(n) if A is None else ((A != 0) | (A.T != 0)).any(0)
         options = []
-        for _ in range(_rows(below[-1]) // 2):
+        for _ in range(rows_of(below[-1]) // 2):
             option: Problem | None = problem
             order = np.argsort(lonely + 0.5 * self.random.random(n), kind="stable")
             if self.random.random() < 0.5:
@@ -371,7 +310,7 @@ class _Hunt:
         return options
 
     def result(self, region: Region | None, smallest: Counterexample | None) -> Falsification:
-        def joined(values: Callable[[_Examined], np.ndarray]) -> np.ndarray:
+        def joined(values: Callable[[Examined], np.ndarray]) -> np.ndarray:
             return np.concatenate([values(tried)[tried.counted] for tried in self.examined])
 
         names = joined(lambda tried: tried.group.names)
@@ -401,7 +340,59 @@ class _Hunt:
         )
 
 
-def _rows(n: int) -> int:
+def sizes_for(subject: Subject, task: Task, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Those of the sizes that a subject and a task can have."""
+    fixed = only_size(subject)
+    return (fixed,) if fixed else tuple(n for n in sizes if n >= task.smallest)
+
+
+def only_size(subject: Subject) -> int | None:
+    """The size of a network that has one alone."""
+    return subject.config.attention_bias if isinstance(subject, Network) else None
+
+
+def usual_problems(task: Task, fixed: int | None) -> Batch:
+    """Problems as in training, on which a subject's usual error is measured."""
+    n = fixed or max(_LEARNT, task.smallest)
+    return tasks.sample(task, n, rows_of(n), seed=1)
+
+
+def tolerance_of(errors: np.ndarray) -> float:
+    """Within which numbers agree, from the errors [problem] on usual problems."""
+    return float(np.clip(_PRECISION * np.median(errors), _FLOOR, LARGEST_TOLERANCE))
+
+
+def in_parts(
+    batch: Batch, compare_part: Callable[[Batch], Disagreement]
+) -> tuple[Disagreement, np.ndarray]:
+    """Compares problems of one size in batches of few shapes, [.., problem] each; and which of the
+    problems count: those with traces that are not too long, bool [problem]."""
+    lengths = np.asarray(batch.lengths)
+    counted = (lengths * batch.nodes**2 <= _MOST_WORK) | (lengths <= batch.nodes)
+    times = np.array([_time(batch.nodes, int(length)) for length in lengths])
+    rows = rows_of(batch.nodes)
+    whole: Disagreement | None = None
+    for time in np.unique(times[counted]):
+        members = np.flatnonzero(counted & (times == time))
+        for start in range(0, len(members), rows):
+            chosen = members[start : start + rows]
+            part = compare_part(_at_time(batch.take(np.resize(chosen, rows)), int(time)))
+            if whole is None:
+                whole = _nothing((*part.wrong.shape[:-1], len(batch)))
+            for values, some in zip(whole, part, strict=True):
+                values[..., chosen] = some[..., : len(chosen)]
+    return _nothing((len(batch),)) if whole is None else whole, counted
+
+
+def _nothing(shape: tuple[int, ...]) -> Disagreement:
+    """Of problems that were not tried."""
+    none = np.zeros(shape, bool)
+    return Disagreement(
+        none, none.copy(), np.full(shape, -1), np.full(shape, np.inf), np.zeros(shape)
+    )
+
+
+def rows_of(n: int) -> int:
     """How many problems of n nodes run side by side."""
     return 256 if n <= 8 else 128 if n <= 16 else 64 if n <= 32 else 32 if n <= 64 else 8
 

@@ -4,6 +4,7 @@ from algoscope import measures
 
 measures.judge(network, task="bfs").verdict        # runs bfs, shortcut, fails or undecided
 measures.judge(lambda batch: recording, task="bfs")  # any model that gives recordings
+measures.judge_all(ensemble.network, task="bfs")  # every seed of an ensemble, in one pass
 
 One module a subject: `attention_match`, `trace_match`, `probes` (hidden states),
 `counterfactual`, `interchange` and `state_match` (interventions), `nulls` (what the numbers are
@@ -11,8 +12,9 @@ worth), `across` (many solutions), `landscape` (the loss around one). They are p
 recordings. Which numbers decide is in `thresholds`.
 """
 
+from algoscope.measures.ensembles import judge_all
 from algoscope.measures.evidence import Evidence, Subject
 from algoscope.measures.references import NoReferenceError
 from algoscope.measures.verdict import Judgement, judge
 
-__all__ = ["Evidence", "Judgement", "NoReferenceError", "Subject", "judge"]
+__all__ = ["Evidence", "Judgement", "NoReferenceError", "Subject", "judge", "judge_all"]

@@ -84,16 +84,32 @@ def record(subject: Subject, batch: Batch) -> Recording:
 def gather(subject: Subject, exam: Examination, small: Recording, large: Recording) -> Evidence:
     """Measures everything but what the falsifier does, from the recordings on the small and the
     large problems."""
+    evidence = decisive_evidence(exam, small, large)
+    closest = evidence.nearest.reference
+    plain, partners = (_part(exam, small, name) for name in ("plain", "partners"))
+    untrained, untrained_probes, exchanged, state = None, NO_SCORES, None, None
+    if isinstance(subject, Network):
+        random = nulls.untrained(subject, seed=0)
+        untrained = record(random, exam.small)
+        if small.hints:
+            exchanged = interchange(subject, plain.run(closest), partners.run(closest))
+            state = _state(exam, (subject, small), (random, untrained))
+        untrained_probes = _probes(untrained, record(random, exam.large), exam)
+    return dataclasses.replace(
+        evidence,
+        scaled=_scaled(plain, closest, untrained and untrained.take(exam.parts["plain"])),
+        probes=_probes(small, large, exam),
+        untrained_probes=untrained_probes,
+        interchange=exchanged,
+        state=state,
+    )
+
+
+def decisive_evidence(exam: Examination, small: Recording, large: Recording) -> Evidence:
+    """What a verdict rests on, but for the falsifier: from attention, hints and outputs alone."""
     attention_match.check_comparable(small, exam.references[0])
     attention_match.check_comparable(large, exam.large_references[0])
-    parts = {
-        name: _Part(
-            exam.small.take(samples),
-            small.take(samples),
-            [reference.take(samples) for reference in exam.references],
-        )
-        for name, samples in exam.parts.items()
-    }
+    parts = {name: _part(exam, small, name) for name in exam.parts}
     plain = parts["plain"]
     places = {"small": plain, "large": _Part(exam.large, large, exam.large_references)}
     places |= {name: parts[name] for name in OTHER_GRAPHS if name in parts}
@@ -101,15 +117,6 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
         attention_match.internal_gap(plain.recording, reference, unsettled(plain.batch))
         for reference in plain.references
     ]
-    closest = nearest(gaps).reference
-    untrained, untrained_probes, exchanged, state = None, NO_SCORES, None, None
-    if isinstance(subject, Network):
-        random = nulls.untrained(subject, seed=0)
-        untrained = record(random, exam.small)
-        if small.hints:
-            exchanged = interchange(subject, plain.run(closest), parts["partners"].run(closest))
-            state = _state(exam, (subject, small), (random, untrained))
-        untrained_probes = _probes(untrained, record(random, exam.large), exam)
     return Evidence(
         {name: networks.score(p.recording, p.batch)["score"] for name, p in places.items()},
         {
@@ -118,15 +125,10 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
             if small.hints
         },
         gaps,
-        _scaled(plain, closest, untrained and untrained.take(exam.parts["plain"])),
-        {name: _reads(place) for name, place in places.items()},
-        _probes(small, large, exam),
-        untrained_probes,
-        _response(exam, parts),
-        _flip_response(exam, parts, closest),
-        exchanged,
-        state,
-        followed=followed(small, exam.small),
+        reads={name: _reads(place) for name, place in places.items()},
+        response=_response(exam, parts),
+        flips=_flip_response(exam, parts, nearest(gaps).reference),
+        followed=followed(small, exam.small, exam.wrong_runs),
     )
 
 
@@ -142,6 +144,12 @@ class _Part(NamedTuple):
 
     def run(self, reference: str) -> Run:
         return Run(self.batch, self.recording, self.reference(reference))
+
+
+def _part(exam: Examination, small: Recording, name: str) -> _Part:
+    samples = exam.parts[name]
+    references = [reference.take(samples) for reference in exam.references]
+    return _Part(exam.small.take(samples), small.take(samples), references)
 
 
 def _reads(place: _Part) -> float:

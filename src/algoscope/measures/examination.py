@@ -14,9 +14,11 @@ from algoscope import programs, tasks
 from algoscope.measures import counterfactual
 from algoscope.measures.counterfactual import Changed
 from algoscope.measures.exchanges import Exchanges, exact_rivals, valid_exchanges
+from algoscope.measures.explanation import wrong_runs
 from algoscope.measures.interchange import partners
 from algoscope.measures.references import Reference, exact_programs, reference_class
 from algoscope.programs import Role
+from algoscope.programs.interpreter import Run
 from algoscope.tasks import Batch, Task
 from algoscope.tasks.graph_kinds import graph_options
 
@@ -41,6 +43,11 @@ class Examination:
     def references(self) -> list[Reference]:
         """The class on the small batch."""
         return reference_class(self.small)
+
+    @functools.cached_property
+    def wrong_runs(self) -> dict[str, Run]:
+        """What the task's wrong programs do on the small batch, by name."""
+        return wrong_runs(self.small)
 
     @functools.cached_property
     def large_references(self) -> list[Reference]:

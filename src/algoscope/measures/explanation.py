@@ -8,10 +8,9 @@
 
 import numpy as np
 
-from algoscope import programs
 from algoscope.measures.trace_match import NUMBER_MARGIN, entries
-from algoscope.programs import GraphProgram, Role
-from algoscope.programs.interpreter import follow
+from algoscope.programs import Role, of_task
+from algoscope.programs.interpreter import Run, follow
 from algoscope.recording import Recording
 from algoscope.statistics import share
 from algoscope.tasks import Batch, Kind, Stage
@@ -20,10 +19,14 @@ EXPLAINS = 0.8
 """A program is named if the subject follows it in at least this share of the entries."""
 
 
-def followed(subject: Recording, batch: Batch) -> dict[str, float]:
-    """By name of the task's wrong programs; NaN where neither differs on the batch."""
-    wrong = programs.of_task(batch.task, Role.WRONG)
-    return {program.name: _followed(program, subject, batch) for program in wrong}
+def wrong_runs(batch: Batch) -> dict[str, Run]:
+    """What each of the task's wrong programs does on the batch, by name."""
+    return {program.name: follow(program, batch) for program in of_task(batch.task, Role.WRONG)}
+
+
+def followed(subject: Recording, batch: Batch, runs: dict[str, Run]) -> dict[str, float]:
+    """By name of the wrong programs; NaN where neither differs on the batch."""
+    return {name: _followed(run, subject, batch) for name, run in runs.items()}
 
 
 def explanation(shares: dict[str, float]) -> str | None:
@@ -32,8 +35,7 @@ def explanation(shares: dict[str, float]) -> str | None:
     return max(known, key=lambda name: known[name]) if known else None
 
 
-def _followed(program: GraphProgram, subject: Recording, batch: Batch) -> float:
-    run = follow(program, batch)
+def _followed(run: Run, subject: Recording, batch: Batch) -> float:
     right = total = 0
     valid = batch.valid[:, : batch.time - 1] & (batch.lengths > 1)[:, None]
     for feature in batch.at(Stage.HINT):

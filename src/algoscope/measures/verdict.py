@@ -80,13 +80,18 @@ def judge(
     """
     task = tasks.get(task)
     network = subject.network if isinstance(subject, Compiled) else subject
-    if isinstance(network, Network) and network.features != task.features:
+    if isinstance(network, Network):
+        check_features(network, task)
+    return examine(subject, examination(task, seed), problems=problems, seed=seed, report=report)
+
+
+def check_features(network: Network, task: Task) -> None:
+    if network.features != task.features:
         got = ", ".join(f.name for f in network.features)
         needed = ", ".join(f.name for f in task.features)
         raise ValueError(
             f"network: got one with the features {got}; needed those of {task.name}: {needed}"
         )
-    return examine(subject, examination(task, seed), problems=problems, seed=seed, report=report)
 
 
 def examine(
@@ -111,6 +116,13 @@ def examine(
         certified=certified,
         report=report,
     )
+    return conclude(evidence, tried, {"small": small, "large": large})
+
+
+def conclude(
+    evidence: Evidence, tried: Falsification, recordings: dict[str, Recording]
+) -> Judgement:
+    """The judgement on what was measured and what the falsifier found."""
     evidence = dataclasses.replace(evidence, falsification=tried)
     verdict = decide(
         evidence.accuracy,
@@ -119,7 +131,7 @@ def examine(
         tried,
         explanation(evidence.followed),
     )
-    return Judgement(verdict, evidence, {"small": small, "large": large})
+    return Judgement(verdict, evidence, recordings)
 
 
 def decide(

@@ -8,7 +8,7 @@ recording.attention, recording.hidden, recording.hints["pi_h"], recording.output
 """
 
 from algoscope.networks.config import ConfigError, NetworkConfig
-from algoscope.networks.ensemble import Ensemble
+from algoscope.networks.ensemble import Ensemble, one_by_one, side_by_side
 from algoscope.networks.network import Network, Noise, Start, build, skeleton
 from algoscope.networks.objective import hint_scores, loss, score
 from algoscope.networks.processors import PROCESSORS
@@ -42,11 +42,13 @@ __all__ = [
     "hint_scores",
     "load",
     "loss",
+    "one_by_one",
     "read_as",
     "run",
     "run_from",
     "save",
     "score",
+    "side_by_side",
     "skeleton",
     "state_after",
     "to_device",

@@ -1,6 +1,7 @@
 """Ensemble: networks that differ in their seed alone, as one with a seed axis on every array."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -8,6 +9,13 @@ import jax.numpy as jnp
 
 from algoscope.networks.network import Network
 from algoscope.networks.weights import arrays
+from algoscope.tasks import Batch
+
+_ARRAYS, _NUMBER_BYTES, _PART_OF_MEMORY = 4, 4, 0.3
+"""A step of a network holds about so many arrays of pairs of nodes; how much of the memory they and
+the trace may take."""
+_HOST_MEMORY = 2**30
+"""A CPU has more, but its caches serve few networks at a time better."""
 
 
 class Ensemble(eqx.Module):
@@ -59,3 +67,28 @@ class Ensemble(eqx.Module):
             raise ValueError(f"ensemble: got networks of other shapes for the seeds {odd}")
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *members)
         return Ensemble({task: stacked}, tuple(seeds))
+
+
+def side_by_side(stacked: Network, batch: Batch) -> int:
+    """How many of the networks, which are stacked along a first axis of every array, run on the
+    batch at once: as many as the memory holds, and a divisor of their number."""
+    device, count = jax.local_devices()[0], len(jax.tree.leaves(stacked)[0])
+    memory = (device.memory_stats() or {}).get("bytes_limit", _HOST_MEMORY)
+    nodes, width = len(batch) * batch.nodes, stacked.config.width
+    pairs = _ARRAYS * nodes * batch.nodes * width
+    trace = nodes * batch.steps * (batch.nodes + width)
+    fit = max(1, int(_PART_OF_MEMORY * memory / (_NUMBER_BYTES * (pairs + trace))))
+    return max(d for d in range(1, min(count, fit) + 1) if count % d == 0)
+
+
+def one_by_one(
+    run: Callable[[Network, Batch], Any], stacked: Network, batch: Batch
+) -> Iterator[Any]:
+    """What `run` gives of the stacked networks as many at a time as fit, [network, …] each, one
+    network after the other; on the host, so that no more is held on the device."""
+    count, at_once = len(jax.tree.leaves(stacked)[0]), side_by_side(stacked, batch)
+    for start in range(0, count, at_once):
+        some = jax.tree.map(lambda array, k=start: array[k : k + at_once], stacked)
+        results = jax.device_get(run(some, batch))
+        for k in range(at_once):
+            yield jax.tree.map(lambda array, k=k: array[k], results)

@@ -20,7 +20,7 @@ def environment() -> dict:
         "commit": _commit(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
+        "packages": {name: _version(name) for name in _PACKAGES},
         "platform": devices[0].platform,
         "device": devices[0].device_kind,
         "devices": len(devices),
@@ -41,6 +41,14 @@ def keep_compiled_programs() -> None:
     if jax.config.jax_compilation_cache_dir is None:  # pyright: ignore
         cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
         jax.config.update("jax_compilation_cache_dir", str(cache / "algoscope" / "compiled"))
+
+
+def _version(package: str) -> str | None:
+    """None where it is not installed: without numba, problems are drawn in plain Python."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _commit() -> str | None:

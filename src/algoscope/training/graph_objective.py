@@ -1,13 +1,14 @@
 """Graph networks as an objective: the ensemble's data and programs, and its steps on the devices.
 
 There is a program for each task and each shape of its batches, and one for each task's validation,
-compiled side by side. The next generation of problems is drawn while the device works.
+compiled side by side. The next generation of problems is drawn while the device works; by an
+executor of processes several are, for where drawing is slow.
 """
 
 import dataclasses
 import functools
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import jax
@@ -69,7 +70,15 @@ class OverSeeds:
 class GraphObjective:
     """The loss of `learning`, in steps of all networks of an ensemble."""
 
-    def __init__(self, plan: TrainingPlan, resume_command: str = "algoscope train --resume RUN"):
+    def __init__(
+        self,
+        plan: TrainingPlan,
+        resume_command: str = "algoscope train --resume RUN",
+        *,
+        executor: Executor | None = None,
+        ahead: int = 1,
+    ):
+        """`ahead` generations are drawn before they are needed, by the executor, else a thread."""
         # Other seeds and problems, or more steps, need no other program.
         graphs = Recipe().graphs
         recipe = dataclasses.replace(plan.config.recipe, graphs=graphs)
@@ -84,7 +93,7 @@ class GraphObjective:
             f"go on with fewer networks at once: `{self.resume_command} --at-once {fewer}`"
         )
         self._in_generation = steps_per_generation(plan.config)
-        self._executor = ThreadPoolExecutor(1)
+        self._executor, self._ahead = executor or ThreadPoolExecutor(1), ahead
         self._coming: dict[int, Future[Generation]] = {}
         self._data: GenerationOnDevice | None = None
         self._programs: dict[Any, Compiled] = {}
@@ -118,9 +127,10 @@ class GraphObjective:
         """What a generation learns from, with its programs compiled."""
         first = number * self._in_generation
         if self._data is None or self._data.first != first:
-            drawn = (self._coming.pop(number, None) or self._draw(number)).result()
-            if first + self._in_generation < self.steps:
-                self._coming[number + 1] = self._draw(number + 1)
+            for coming in range(number, number + 1 + self._ahead):
+                if coming * self._in_generation < self.steps and coming not in self._coming:
+                    self._coming[coming] = self._draw(coming)
+            drawn = self._coming.pop(number).result()
             self._data = self.on_device(drawn, first)
             self.compile(self._data, group)
         return self._data

@@ -1,0 +1,81 @@
+"""The cover: problems of every family at every size, the same for every subject.
+
+Made once for a task, a number of problems and a seed. A search starts from it (`search`), fresh
+covers of other seeds confirm a region, and whole ensembles are tried on it at once (`many`).
+"""
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from algoscope.falsify.families import (
+    Problem,
+    domain,
+    families,
+    size,
+    traced,
+    with_uneven_positions,
+)
+from algoscope.falsify.scope import coordinates
+from algoscope.tasks import Batch, Task
+
+SIZES = {4: 0.34, 8: 0.34, 16: 0.24, 32: 0.06, 64: 0.015, 128: 0.005}
+"""Numbers of nodes, and the share of the problems that each has: small ones are cheap, and most
+faults show in them; large ones are for depth."""
+COVERED = 2 / 3
+"""The share of problems that come from families; the others are found by search."""
+
+
+@dataclasses.dataclass(eq=False)
+class Group:
+    """Problems of one size."""
+
+    names: np.ndarray
+    """Of their families: [problem]"""
+    problems: list[Problem]
+    batch: Batch
+
+    @functools.cached_property
+    def coordinates(self) -> dict[str, np.ndarray]:
+        """See `scope`; [problem] each."""
+        return coordinates(self.batch)
+
+    def take(self, chosen: np.ndarray) -> "Group":
+        taken = Group(
+            self.names[chosen], [self.problems[i] for i in chosen], self.batch.take(chosen)
+        )
+        known = {name: values[chosen] for name, values in self.coordinates.items()}
+        taken.__dict__["coordinates"] = known
+        return taken
+
+    @staticmethod
+    def of(task: Task, named: list[tuple[str, Problem]]) -> "Group":
+        problems = [problem for _, problem in named]
+        return Group(np.array([name for name, _ in named]), problems, traced(task, problems))
+
+    @staticmethod
+    def of_batch(names: np.ndarray, batch: Batch) -> "Group":
+        """Of problems that are traced already."""
+        return Group(names, with_uneven_positions(batch), batch)
+
+
+def shares(sizes: tuple[int, ...]) -> dict[int, float]:
+    """Of the problems, by size."""
+    weights = {n: SIZES.get(n, min(SIZES.values())) for n in sizes}
+    return {n: weight / sum(weights.values()) for n, weight in weights.items()}
+
+
+@functools.lru_cache(maxsize=8)
+def cover(task: Task, sizes: tuple[int, ...], problems: int, seed: int) -> list[Group]:
+    random = np.random.default_rng([seed, 1])
+    members = families(domain(task))
+    groups = []
+    for n, share in shares(sizes).items():
+        count = int(COVERED * problems * share / len(members) + 0.7)
+        by_size: dict[int, list[tuple[str, Problem]]] = {}
+        for member in members if count else []:
+            for problem in member.draw(n, count, random):
+                by_size.setdefault(size(problem), []).append((member.name, problem))
+        groups += [Group.of(task, named) for named in by_size.values()]
+    return groups
