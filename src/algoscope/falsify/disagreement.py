@@ -133,7 +133,7 @@ def _account(network: Network, batch: Batch, path: Path) -> Account:
     )
 
 
-def _disagreement(account: Account, batch: Batch, tolerance: float) -> Disagreement:
+def _disagreement(account: Account, batch: Batch, tolerance: float | Array) -> Disagreement:
     count = len(batch.lengths)
     wrong_answer = jnp.zeros(count, bool)
     margin = jnp.full(count, jnp.inf)
@@ -177,7 +177,9 @@ class _Entries(NamedTuple):
     """Of numbers."""
 
 
-def _entries(feature: Feature, account: Account, truth: Array, tolerance: float) -> _Entries:
+def _entries(
+    feature: Feature, account: Account, truth: Array, tolerance: float | Array
+) -> _Entries:
     """What the truth masks counts nowhere."""
     stage = account.outputs if feature.stage is Stage.OUTPUT else account.hints
     said = jnp.asarray(stage[feature.name])

@@ -31,16 +31,25 @@ def judge_all(
     problems: int = falsify.PROBLEMS,
     exam: Examination | None = None,
     covers: Sequence[Sequence[Group]] = (),
+    searched: bool = True,
     shrunk: int = falsify.SHRUNK,
     report: Callable[[str], None] = lambda text: None,
 ) -> list[Judgement]:
     """One judgement, without recordings, for each of the networks that are stacked along a first
-    axis of every array; examination and covers are made unless given."""
+    axis of every array; examination and covers are made unless given, and the last three options
+    are those of `falsify.falsify_all`."""
     task = tasks.get(task)
     check_features(stacked, task)
     exam = exam or examination(task, seed)
     tried = falsify.falsify_all(
-        stacked, task, problems=problems, seed=seed, covers=covers, shrunk=shrunk, report=report
+        stacked,
+        task,
+        problems=problems,
+        seed=seed,
+        covers=covers,
+        searched=searched,
+        shrunk=shrunk,
+        report=report,
     )
     recordings = zip(
         _recordings(stacked, exam.small), _recordings(stacked, exam.large), strict=True

@@ -1,0 +1,387 @@
+"""What word does each seed of an ensemble get? Networks are trained and judged in one program.
+
+    python benchmarks/words.py prepare problems.npz bfs bellman_ford dfs
+    python benchmarks/words.py run words.jsonl bfs bellman_ford --problems-from problems.npz
+    python benchmarks/words.py run words.jsonl dfs --seeds 32 --problems-from problems.npz
+    python benchmarks/words.py report words.jsonl
+
+The weights of hundreds of networks are not kept: of each seed's best weights in validation and of
+its last ones remains a line of JSON with the word and the numbers behind it. A task and recipe
+whose lines are there is not done again. Where numba is missing, problems are drawn and traced in
+plain Python, which takes minutes for large ones: `prepare` makes those of the examination, the
+falsifier and the scores beforehand, and `--processes` draws what is learnt from.
+"""
+
+import argparse
+import concurrent.futures
+import functools
+import json
+import multiprocessing
+import pathlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from algoscope import falsify, networks, tasks, training
+from algoscope.falsify import PROBLEMS
+from algoscope.falsify.cover import Group
+from algoscope.measures import Judgement, judge_all
+from algoscope.measures.counterfactual import Changed
+from algoscope.measures.examination import Examination, examination
+from algoscope.measures.thresholds import CRITERIA
+from algoscope.networks import Network
+from algoscope.networks.objective import scores_inside
+from algoscope.runs.environment import environment
+from algoscope.serialise import from_json, to_json
+from algoscope.statistics import Estimate
+from algoscope.table import Table
+from algoscope.tasks import Batch, Task
+from algoscope.training.ensemble import start_learners
+from algoscope.training.graph_objective import GraphObjective
+from algoscope.training.optimiser import Learner
+from algoscope.training.plan import TrainingPlan, plan_training
+from algoscope.training.pool import TaskPlan, make_plan
+from algoscope.verdict import WORDS
+
+RECIPES: dict[str, dict[str, Any]] = {"usual": {}}
+"""What is trained otherwise than by the defaults of `algoscope train`, by name."""
+SCORED = {16: 64, 64: 32, 256: 8}
+"""Sizes of the problems whose answers are scored, and how many there are."""
+STRETCH = 250
+NAMES = {Task: tasks.get}
+BEST, LAST = "best", "last"
+
+
+class StoredGroup(NamedTuple):
+    names: list[str]
+    batch: Batch
+
+
+class StoredExamination(NamedTuple):
+    small: Batch
+    large: Batch
+    parts: dict[str, tuple[int, int]]
+    changed: dict[str, Changed]
+
+
+class Problems(NamedTuple):
+    """All that takes long to draw for a task, but for what is learnt from."""
+
+    plans: dict[str, TaskPlan]
+    """By recipe."""
+    covers: list[list[StoredGroup]]
+    exam: StoredExamination
+    scored: dict[int, Batch]
+    """By size."""
+
+
+class Line(NamedTuple):
+    """What is kept of one network."""
+
+    task: str
+    recipe: str
+    weights: str
+    """`BEST` or `LAST`."""
+    seed: int
+    step: int
+    """At which the weights were so."""
+    word: str
+    which: str | None
+    scope: str
+    tested: dict[str, float]
+    """The values of `thresholds.CRITERIA`."""
+    accuracy: dict[str, float]
+    """On the examination, by place."""
+    scores: dict[str, float]
+    """By size."""
+    rate: Estimate
+    """Of disagreements over the falsifier's families."""
+    problems: int
+    nodes: int | None
+    """Of the smallest counterexample."""
+    family: str | None
+    region: str | None
+
+
+def configuration(task: str, recipe: str, options: argparse.Namespace) -> training.TrainingConfig:
+    return training.TrainingConfig(
+        (task,),
+        seeds=options.seeds,
+        steps=options.steps,
+        # Judged are networks of the task's own features.
+        recipe=tasks.Recipe(predecessors_as_inputs=False),
+        network=networks.NetworkConfig(width=options.width),
+        **RECIPES[recipe],
+    )
+
+
+def draw_problems(task: str, options: argparse.Namespace) -> Problems:
+    exam = examination(task)
+    covers = falsify.covers_of(task, problems=options.problems)
+    return Problems(
+        {recipe: make_plan(configuration(task, recipe, options), task) for recipe in RECIPES},
+        [[StoredGroup(g.names.tolist(), g.batch) for g in groups] for groups in covers],
+        StoredExamination(
+            exam.small,
+            exam.large,
+            {name: (part.start, part.stop) for name, part in exam.parts.items()},
+            exam.changed,
+        ),
+        {size: tasks.sample(task, size, count, seed=4) for size, count in SCORED.items()},
+    )
+
+
+def prepare(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -> None:
+    arrays: dict[str, np.ndarray] = {}
+    drawn = {}
+    for task in names:
+        begun = time.perf_counter()
+        drawn[task] = draw_problems(task, options)
+        print(f"{task}: {time.perf_counter() - begun:.0f} s", flush=True)
+    described = json.dumps(to_json(drawn, arrays, NAMES))
+    # A network reads the numbers of these in single precision.
+    for name, values in arrays.items():
+        if values.dtype == np.float64 and ".exam." not in name:
+            arrays[name] = values.astype(np.float32)
+    np.savez_compressed(path, described=np.array(described), **arrays)
+    print(f"{path}: {path.stat().st_size / 2**20:.1f} MiB")
+
+
+def read_problems(path: pathlib.Path) -> dict[str, Problems]:
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    described = json.loads(str(arrays.pop("described")))
+    for name, values in arrays.items():
+        if values.dtype == np.float32:
+            arrays[name] = values.astype(np.float64)
+    return from_json(dict[str, Problems], described, arrays, NAMES)
+
+
+def train(
+    plan: TrainingPlan, processes: int, report: Callable[[str], None]
+) -> tuple[Learner, float]:
+    """The learners of all seeds, on the host, and seconds for a step without compilation."""
+    with executor(processes) as drawing:
+        objective = GraphObjective(plan, executor=drawing, ahead=max(1, processes))
+        placed = objective.place(start_learners(plan))
+        step, begun, first = 0, time.perf_counter(), 0
+        while step < objective.steps:
+            stop = min(step + STRETCH, objective.until(step), objective.steps)
+            placed, metrics = objective.take(placed, step, stop)
+            if not first:
+                first, begun = stop, time.perf_counter()
+            step = stop
+            report(f"step {step}, loss {metrics.loss[-20:].mean():.4f}")
+        taken = time.perf_counter() - begun
+        return objective.gather(placed), taken / max(1, step - first)
+
+
+def executor(processes: int) -> concurrent.futures.Executor:
+    if processes < 1:
+        return concurrent.futures.ThreadPoolExecutor(1)
+    context = multiprocessing.get_context("spawn")
+    return concurrent.futures.ProcessPoolExecutor(processes, context)
+
+
+def scores(stacked: Network, batch: Batch) -> np.ndarray:
+    """The mean score of the outputs of each network: [network]"""
+    batch = networks.to_device(stacked, batch)
+    return np.asarray(_scores(stacked, batch, networks.side_by_side(stacked, batch)))
+
+
+@functools.partial(jax.jit, static_argnames="at_once")
+def _scores(stacked: Network, batch: Batch, at_once: int) -> jax.Array:
+    def one(network: Network) -> jax.Array:
+        each = scores_inside(network, batch, most_at_once=8)
+        return sum(each.values()) / len(each)
+
+    return jax.lax.map(one, stacked, batch_size=at_once)
+
+
+def line(
+    named: tuple[str, str, str], seed: int, step: int, judgement: Judgement, by_size: dict
+) -> Line:
+    verdict, evidence = judgement.verdict, judgement.evidence
+    tried = evidence.falsification
+    assert tried is not None
+    smallest = tried.smallest
+    return Line(
+        *named,
+        seed,
+        step,
+        verdict.word,
+        verdict.which,
+        verdict.scope,
+        evidence.tested,
+        evidence.accuracy,
+        by_size,
+        tried.rate,
+        tried.problems,
+        smallest and smallest.batch.nodes,
+        smallest and smallest.family,
+        tried.region and str(tried.region),
+    )
+
+
+class Test(NamedTuple):
+    """Problems, ready to judge by."""
+
+    exam: Examination
+    covers: list[list[Group]]
+    scored: dict[int, Batch]
+
+    @staticmethod
+    def of(problems: Problems) -> "Test":
+        stored = problems.exam
+        parts = {name: slice(*ends) for name, ends in stored.parts.items()}
+        return Test(
+            Examination(stored.small, stored.large, parts, stored.changed),
+            [[Group.of_batch(np.array(g.names), g.batch) for g in c] for c in problems.covers],
+            problems.scored,
+        )
+
+
+def judged(
+    named: tuple[str, str, str],
+    stacked: Network,
+    test: Test,
+    steps: Sequence[int],
+    options: argparse.Namespace,
+) -> Iterator[Line]:
+    """The lines of all seeds, which are numbered from 0."""
+    judgements = judge_all(
+        stacked,
+        named[0],
+        problems=options.problems,
+        exam=test.exam,
+        covers=test.covers,
+        searched=not options.no_search,
+        shrunk=options.shrunk,
+        report=progress(*named),
+    )
+    by_size = {str(size): scores(stacked, batch) for size, batch in test.scored.items()}
+    for seed, judgement in enumerate(judgements):
+        mine = {size: float(values[seed]) for size, values in by_size.items()}
+        yield line(named, seed, int(steps[seed]), judgement, mine)
+
+
+def progress(*named: str) -> Callable[[str], None]:
+    begun = time.perf_counter()
+    return lambda text: print(
+        f"{time.perf_counter() - begun:6.0f} s  {' '.join(named)}: {text}", flush=True
+    )
+
+
+def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -> None:
+    stored = read_problems(options.problems_from) if options.problems_from else {}
+    for task in names:
+        for recipe in options.recipes:
+            done = [one for one in read(path) if (one.task, one.recipe) == (task, recipe)]
+            if len(done) == 2 * options.seeds:
+                print(f"{task}, {recipe}: in {path} already")
+                continue
+            begun = time.perf_counter()
+            problems = stored.get(task) or draw_problems(task, options)
+            config = configuration(task, recipe, options)
+            plan = plan_training(config, plans=(problems.plans[recipe],))
+            learners, step_seconds = train(plan, options.processes, progress(task, recipe))
+            trained = time.perf_counter()
+            best, test, lines = learners.best, Test.of(problems), []
+            assert best is not None
+            last_steps = [options.steps] * options.seeds
+            for name, vectors, steps in (
+                (BEST, best.weights, np.asarray(best.step)),
+                (LAST, learners.weights, last_steps),
+            ):
+                stacked = jax.vmap(plan.layout.unpack)(vectors).network(task)
+                named = (task, recipe, name)
+                lines += judged(named, stacked, test, steps, options)
+            about = {
+                "task": task,
+                "recipe": recipe,
+                "config": config.as_json(),
+                "problems": options.problems,
+                "environment": environment()
+                | ({"commit": options.commit} if options.commit else {}),
+                "seconds": {
+                    "training": trained - begun,
+                    "a step": step_seconds,
+                    "judging": time.perf_counter() - trained,
+                },
+            }
+            with path.open("a") as file:
+                for content in (*map(to_json, lines), {"about": to_json(about)}):
+                    file.write(json.dumps(content) + "\n")
+            print(table(lines), flush=True)
+
+
+def read(path: pathlib.Path) -> list[Line]:
+    if not path.exists():
+        return []
+    contents = map(json.loads, path.read_text().splitlines())
+    return [from_json(Line, content) for content in contents if "about" not in content]
+
+
+def table(lines: Sequence[Line]) -> Table:
+    """How many seeds have each word."""
+    rows = []
+    for named in dict.fromkeys((one.task, one.recipe, one.weights) for one in lines):
+        members = [one for one in lines if (one.task, one.recipe, one.weights) == named]
+        words = Counter(one.word for one in members)
+        means = [np.mean([one.scores[str(size)] for one in members]) for size in SCORED]
+        rate = np.median([one.rate.value for one in members])
+        failing = Counter(
+            key
+            for one in members
+            for key, value in one.tested.items()
+            if value < CRITERIA[key].runs_from
+        )
+        rows.append(
+            [
+                *named,
+                str(len(members)),
+                *(str(words[word]) for word in WORDS),
+                *(f"{mean:.4f}" for mean in means),
+                f"{100 * rate:.2g} %",
+                ", ".join(f"{CRITERIA[key].label} {n}" for key, n in failing.most_common(3)),
+            ]
+        )
+    sizes = [f"accuracy {size}" for size in SCORED]
+    columns = ["task", "recipe", "weights", "seeds", *WORDS, *sizes, "median rate", "below"]
+    return Table("words of trained networks", columns, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    for name in ("prepare", "run"):
+        verb = verbs.add_parser(name)
+        verb.add_argument("path", type=pathlib.Path)
+        verb.add_argument("names", nargs="+", metavar="task")
+        verb.add_argument("--seeds", type=int, default=128)
+        verb.add_argument("--steps", type=int, default=10_000)
+        verb.add_argument("--width", type=int, default=128)
+        verb.add_argument("--problems", type=int, default=PROBLEMS)
+    verb.add_argument("--recipes", nargs="+", choices=RECIPES, default=["usual"])
+    verb.add_argument("--problems-from", type=pathlib.Path)
+    verb.add_argument("--processes", type=int, default=0)
+    verb.add_argument("--no-search", action="store_true")
+    verb.add_argument("--shrunk", type=int, default=falsify.SHRUNK)
+    verb.add_argument("--commit", help="of the source, where there is no repository")
+    verbs.add_parser("report").add_argument("path", type=pathlib.Path)
+    options = parser.parse_args()
+    match options.verb:
+        case "prepare":
+            prepare(options.path, options.names, options)
+        case "run":
+            run(options.path, options.names, options)
+        case "report":
+            print(table(read(options.path)).markdown())
+
+
+if __name__ == "__main__":
+    main()
