@@ -21,9 +21,10 @@ import pathlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from algoscope import falsify, networks, tasks, training
@@ -47,8 +48,22 @@ from algoscope.training.plan import TrainingPlan, plan_training
 from algoscope.training.pool import TaskPlan, make_plan
 from algoscope.verdict import WORDS
 
-RECIPES: dict[str, dict[str, Any]] = {"usual": {}}
-"""What is trained otherwise than by the defaults of `algoscope train`, by name."""
+
+class Recipe(NamedTuple):
+    """What is trained otherwise than by the defaults of `algoscope train`."""
+
+    objective: tuple[str, ...] = ("hints", "outputs")
+    graphs: tuple[str, ...] = ("clrs",)
+
+
+MIXED = ("clrs", "deep", "clrs", "sparse")
+RECIPES = {
+    "usual": Recipe(),
+    "graphs": Recipe(graphs=MIXED),
+    "attention": Recipe(("hints", "outputs", "attention")),
+    "exchange": Recipe(("hints", "outputs", "exchange")),
+    "faithful": Recipe(("hints", "outputs", "attention", "exchange"), MIXED),
+}
 SCORED = {16: 64, 64: 32, 256: 8}
 """Sizes of the problems whose answers are scored, and how many there are."""
 STRETCH = 250
@@ -108,14 +123,15 @@ class Line(NamedTuple):
 
 
 def configuration(task: str, recipe: str, options: argparse.Namespace) -> training.TrainingConfig:
+    chosen = RECIPES[recipe]
     return training.TrainingConfig(
         (task,),
         seeds=options.seeds,
         steps=options.steps,
+        objective=chosen.objective,
         # Judged are networks of the task's own features.
-        recipe=tasks.Recipe(predecessors_as_inputs=False),
+        recipe=tasks.Recipe(predecessors_as_inputs=False, graphs=chosen.graphs),
         network=networks.NetworkConfig(width=options.width),
-        **RECIPES[recipe],
     )
 
 
@@ -123,7 +139,10 @@ def draw_problems(task: str, options: argparse.Namespace) -> Problems:
     exam = examination(task)
     covers = falsify.covers_of(task, problems=options.problems)
     return Problems(
-        {recipe: make_plan(configuration(task, recipe, options), task) for recipe in RECIPES},
+        {
+            recipe: make_plan(configuration(task, recipe, options), task)
+            for recipe in options.recipes
+        },
         [[StoredGroup(g.names.tolist(), g.batch) for g in groups] for groups in covers],
         StoredExamination(
             exam.small,
@@ -147,7 +166,7 @@ def prepare(path: pathlib.Path, names: Sequence[str], options: argparse.Namespac
     for name, values in arrays.items():
         if values.dtype == np.float64 and ".exam." not in name:
             arrays[name] = values.astype(np.float32)
-    np.savez_compressed(path, described=np.array(described), **arrays)
+    np.savez_compressed(path, allow_pickle=False, described=np.array(described), **arrays)
     print(f"{path}: {path.stat().st_size / 2**20:.1f} MiB")
 
 
@@ -184,7 +203,12 @@ def executor(processes: int) -> concurrent.futures.Executor:
     if processes < 1:
         return concurrent.futures.ThreadPoolExecutor(1)
     context = multiprocessing.get_context("spawn")
-    return concurrent.futures.ProcessPoolExecutor(processes, context)
+    return concurrent.futures.ProcessPoolExecutor(processes, context, stay_on_host)
+
+
+def stay_on_host() -> None:
+    """The device is the training's alone."""
+    jax.config.update("jax_platforms", "cpu")
 
 
 def scores(stacked: Network, batch: Batch) -> np.ndarray:
@@ -197,7 +221,7 @@ def scores(stacked: Network, batch: Batch) -> np.ndarray:
 def _scores(stacked: Network, batch: Batch, at_once: int) -> jax.Array:
     def one(network: Network) -> jax.Array:
         each = scores_inside(network, batch, most_at_once=8)
-        return sum(each.values()) / len(each)
+        return jnp.stack(list(each.values())).mean()
 
     return jax.lax.map(one, stacked, batch_size=at_once)
 
@@ -239,7 +263,7 @@ class Test(NamedTuple):
         stored = problems.exam
         parts = {name: slice(*ends) for name, ends in stored.parts.items()}
         return Test(
-            Examination(stored.small, stored.large, parts, stored.changed),
+            Examination(stored.small, stored.large, parts, stored.changed, None),
             [[Group.of_batch(np.array(g.names), g.batch) for g in c] for c in problems.covers],
             problems.scored,
         )
@@ -294,7 +318,7 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
             assert best is not None
             last_steps = [options.steps] * options.seeds
             for name, vectors, steps in (
-                (BEST, best.weights, np.asarray(best.step)),
+                (BEST, best.weights, np.asarray(best.step).tolist()),
                 (LAST, learners.weights, last_steps),
             ):
                 stacked = jax.vmap(plan.layout.unpack)(vectors).network(task)
@@ -362,11 +386,11 @@ def main() -> None:
         verb = verbs.add_parser(name)
         verb.add_argument("path", type=pathlib.Path)
         verb.add_argument("names", nargs="+", metavar="task")
+        verb.add_argument("--recipes", nargs="+", choices=RECIPES, default=["usual", "faithful"])
         verb.add_argument("--seeds", type=int, default=128)
         verb.add_argument("--steps", type=int, default=10_000)
         verb.add_argument("--width", type=int, default=128)
         verb.add_argument("--problems", type=int, default=PROBLEMS)
-    verb.add_argument("--recipes", nargs="+", choices=RECIPES, default=["usual"])
     verb.add_argument("--problems-from", type=pathlib.Path)
     verb.add_argument("--processes", type=int, default=0)
     verb.add_argument("--no-search", action="store_true")

@@ -6,12 +6,14 @@ import jax
 import pytest
 
 from algoscope import networks, tasks
-from algoscope.measures import judge, judge_all
+from algoscope.measures import judge_all
+from algoscope.measures.examination import examination
+from algoscope.measures.verdict import examine
 from algoscope.networks import Ensemble, Network, NetworkConfig
 from algoscope.programs import get as program
 from algoscope.programs.compiler import compile_program
 
-FEW = 300
+FEW = 60
 
 
 def noisy(network: Network, scale: float) -> Network:
@@ -24,11 +26,12 @@ def test_words_and_numbers_are_those_of_each_network_alone():
     exact = compile_program(program("bfs")).network
     members = [exact, noisy(exact, 0.3)]
     stacked = Ensemble.of(members, "bfs", range(2)).network
-    together = judge_all(stacked, "bfs", problems=FEW, shrunk=0)
+    exam = examination("bfs", small_count=6, large_count=2)
+    together = judge_all(stacked, "bfs", problems=FEW, exam=exam, shrunk=0)
     assert together[0].verdict.word == "runs"
     assert together[1].verdict.word != "runs"
     for network, judgement in zip(members, together, strict=True):
-        alone = judge(network, "bfs", problems=FEW)
+        alone = examine(network, exam, problems=FEW)
         assert judgement.verdict.word == alone.verdict.word
         assert judgement.evidence.accuracy == pytest.approx(alone.evidence.accuracy)
         assert judgement.evidence.followed == pytest.approx(alone.evidence.followed, nan_ok=True)
