@@ -34,6 +34,7 @@ from algoscope.tasks import Batch, Feature, Stage
 from algoscope.training import TrainingConfig, pool
 from algoscope.training.ensemble import start_learners
 from algoscope.training.graph_objective import GenerationOnDevice, GraphObjective, Group
+from algoscope.training.optimiser import Learner
 from algoscope.training.plan import TrainingPlan, plan_training
 
 SEEDS = 2
@@ -166,6 +167,18 @@ def features_of(task: str) -> tuple[Feature, ...]:
     return next(tasks.stream(task, tasks.Recipe(sizes=(4,), count=1))).features
 
 
+@dataclasses.dataclass(frozen=True)
+class Shared:
+    """What recipes of a task have in common."""
+
+    folder: pathlib.Path
+    """Where problems are."""
+    times: dict[str, tuple[int, ...]]
+    """By task, see `longest`."""
+    starts: dict[str, Learner] = dataclasses.field(default_factory=dict)
+    """By task, all seeds before the first step, on the host."""
+
+
 class Prepared(NamedTuple):
     """A recipe with its data on the device and its programs compiled."""
 
@@ -176,15 +189,17 @@ class Prepared(NamedTuple):
     group: Group
 
 
-def prepare(recipe: Recipe, folder: pathlib.Path, times: dict[str, tuple[int, ...]]) -> Prepared:
-    problems = problems_for(recipe, folder)
-    buckets = tuple((time,) for time in times[recipe.task])
+def prepare(recipe: Recipe, shared: Shared) -> Prepared:
+    problems = problems_for(recipe, shared.folder)
+    buckets = tuple((time,) for time in shared.times[recipe.task])
     task_plan = dataclasses.replace(problems.plan, buckets=buckets)
     plan = plan_training(recipe.config, at_once=SEEDS, plans=(task_plan,))
     objective = GraphObjective(plan)
     drawn = pool.make_generation(plan.config, (task_plan,), (problems.by_size,), 0, range(SEEDS))
     data = objective.on_device(drawn, 0)
-    (group,) = objective.place(start_learners(plan))
+    if recipe.task not in shared.starts:
+        shared.starts[recipe.task] = jax.device_get(start_learners(plan))
+    (group,) = objective.place(shared.starts[recipe.task])
     objective.compile(data, group)
     return Prepared(recipe, plan, objective, data, group)
 
@@ -232,19 +247,21 @@ def train(folder: pathlib.Path, out: pathlib.Path, names: list[str], seconds: fl
     begun = time.monotonic()
     chosen = [recipe for recipe in RECIPES if not names or recipe.name in names]
     missing = [r for r in chosen if r.name not in contents(weights_file(out, r.task))[1]]
-    times = longest([r for r in RECIPES if r.task in {m.task for m in missing}], folder)
+    of_tasks = [r for r in RECIPES if r.task in {m.task for m in missing}]
+    shared = Shared(folder, longest(of_tasks, folder))
     first = {(recipe.task, recipe.objective): recipe for recipe in reversed(missing)}
     # Programs are compiled side by side before any of them runs.
     with ThreadPoolExecutor(4) as executor:
-        done = executor.map(lambda recipe: prepare(recipe, folder, times), first.values())
+        done = executor.map(lambda recipe: prepare(recipe, shared), first.values())
         ready = dict(zip(first, done, strict=True))
     print(f"compiled after {time.monotonic() - begun:.0f} s", flush=True)
     for recipe in missing:
         if time.monotonic() - begun > seconds:
             print(f"{recipe.name}: not begun, {seconds:.0f} s are over", flush=True)
             break
-        shared = ready[recipe.task, recipe.objective]
-        prepared = shared if shared.recipe == recipe else prepare(recipe, folder, times)
+        prepared = ready[recipe.task, recipe.objective]
+        if prepared.recipe != recipe:
+            prepared = prepare(recipe, shared)
         arrays, about = contents(weights_file(out, recipe.task))
         for stop, weights in learn(prepared):
             arrays |= {f"{recipe.name}/{stop}/{name}": array for name, array in weights.items()}
