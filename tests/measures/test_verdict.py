@@ -67,8 +67,11 @@ def test_without_a_disagreement_each_number_alone_casts_doubt(name):
 def test_with_a_disagreement_a_number_that_contradicts_makes_a_shortcut(name):
     label, below = CRITERIA[name].label, CRITERIA[name].shortcut_below
     expected = ("shortcut", [f"{label} {below - 0.01:.3f}, below {below:g}"])
-    for tried in (SOME, BOUNDED):
-        assert decide(RIGHT, PERFECT | {name: below - 0.01}, tried) == expected
+    tested = PERFECT | {name: below - 0.01}
+    assert decide(RIGHT, tested, SOME) == expected
+    # Within a region moves are right, whatever they are outside.
+    bounded = "shortcut" if CRITERIA[name].is_mechanism else "runs up to"
+    assert decide(RIGHT, tested, BOUNDED)[0] == bounded
 
 
 def test_disagreements_approximate_and_have_a_scope_where_a_region_is_without():
@@ -78,6 +81,8 @@ def test_disagreements_approximate_and_have_a_scope_where_a_region_is_without():
     # Coarse comparisons outside the region are no reason, an unclear mechanism is.
     assert decide(RIGHT, PERFECT | {"flips": 0.3}, BOUNDED)[0] == "runs up to"
     assert decide(RIGHT, PERFECT | {"reads_deep": 0.93}, BOUNDED)[0] == "approximates"
+    # Reading otherwise than any reference is no shortcut by itself.
+    assert decide(RIGHT, PERFECT | {"reads_deep": 0.1}, SOME)[0] == "approximates"
 
 
 def test_a_wrong_program_that_explains_is_named():

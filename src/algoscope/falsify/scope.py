@@ -26,6 +26,8 @@ from algoscope.tasks import Batch, Kind, Stage
 _MOST_RULES = 3
 _LEVELS = 9
 """Thresholds that are tried of each coordinate."""
+_WITNESSES = 10
+"""Right problems between a boundary and the nearest wrong one."""
 _SAMPLED = 0.5
 """The least share of the sampler's problems that a scope holds."""
 _BEYOND = 0.25
@@ -190,17 +192,16 @@ def find_region(
 def _rules(
     name: str, at_most: bool, value: np.ndarray, wrong: np.ndarray, last: bool
 ) -> list[Rule]:
-    """Thresholds that put all wrong problems outside, or a part of them."""
+    """Thresholds that put all wrong problems outside, or a part of them. So near to a wrong problem
+    that fewer than `_WITNESSES` right ones lie between, nothing is claimed."""
     signed = value if at_most else -value
     levels = np.unique(signed[wrong])
-    chosen = (
-        levels[:1] if last else levels[np.unique(np.linspace(0, len(levels) - 1, 9).astype(int))]
-    )
+    spread = np.linspace(0, len(levels) - 1, 1 if last else _LEVELS).astype(int)
     rules = []
-    for level in chosen:
-        right_below = signed[signed < level]
-        if len(right_below):
-            boundary = right_below.max()
+    for level in levels[np.unique(spread)]:
+        below = np.sort(signed[signed < level])
+        if len(below) > _WITNESSES:
+            boundary = below[-_WITNESSES]
             rules.append(Rule(name, at_most, float(boundary if at_most else -boundary)))
     return rules
 

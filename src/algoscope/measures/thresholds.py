@@ -34,7 +34,7 @@ class Criterion(NamedTuple):
     @property
     def is_mechanism(self) -> bool:
         """Whether it looks at how an answer comes about, and not at the answer or the trace."""
-        return not self.key.startswith(("moves", "flips", "agreement"))
+        return self.key.startswith(("reads", "effect", "still"))
 
     @property
     def label(self) -> str:
@@ -66,7 +66,8 @@ CRITERIA = {
             for place, problems in PLACES.items()
         ),
         *(
-            Criterion(f"reads_{place}", f"{_READS}: {problems}", 0.95, 0.9, place in _NEEDED)
+            # Exact programs may read what no reference reads: that contradicts nothing.
+            Criterion(f"reads_{place}", f"{_READS}: {problems}", 0.95, 0.0, place in _NEEDED)
             for place, problems in PLACES.items()
         ),
         Criterion(

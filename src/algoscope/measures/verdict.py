@@ -148,10 +148,6 @@ def decide(
     if not answers.met:
         return Verdict(FAILS, explained_by, [answers])
     measured = [c for c in CRITERIA.values() if not math.isnan(tested[c.key])]
-    tests = [_condition(c.key, c.label, tested[c.key], c.shortcut_below) for c in measured]
-    disagrees = falsification.wrong > 0
-    if disagrees and not all(test.met for test in tests):
-        return Verdict(SHORTCUT, explained_by, [answers, *tests], str(falsification))
     missing = [
         Condition(f"{c.label} was not measured", False, c.key)
         for c in CRITERIA.values()
@@ -159,15 +155,18 @@ def decide(
     ]
     tests = [_condition(c.key, c.label, tested[c.key], c.runs_from) for c in measured]
     conditions = [answers, *missing, *tests]
-    if disagrees:
-        # Where a region has no disagreement, moves, flips and agreement fall short outside it.
-        mechanism = [test for test in tests if CRITERIA[test.measure].is_mechanism]
-        if falsification.region and not missing and all(test.met for test in mechanism):
-            return Verdict(RUNS_UP_TO, reference, conditions, str(falsification.region))
-        return Verdict(APPROXIMATES, reference, conditions, str(falsification))
-    if missing or not all(test.met for test in tests):
-        return Verdict(UNDECIDED, None, conditions, str(falsification))
-    return Verdict(RUNS, reference, conditions, str(falsification))
+    if not falsification.wrong:
+        agrees = not missing and all(test.met for test in tests)
+        word, which = (RUNS, reference) if agrees else (UNDECIDED, None)
+        return Verdict(word, which, conditions, str(falsification))
+    # Where a region has no disagreement, moves and flips fall short only outside it.
+    mechanism = [test.met for test in tests if CRITERIA[test.measure].is_mechanism]
+    if falsification.region and not missing and all(mechanism):
+        return Verdict(RUNS_UP_TO, reference, conditions, str(falsification.region))
+    against = [_condition(c.key, c.label, tested[c.key], c.shortcut_below) for c in measured]
+    if not all(test.met for test in against):
+        return Verdict(SHORTCUT, explained_by, [answers, *against], str(falsification))
+    return Verdict(APPROXIMATES, reference, conditions, str(falsification))
 
 
 def _condition(measure: str, label: str, value: float, least: float) -> Condition:

@@ -19,6 +19,7 @@ from algoscope.programs.language import (
     Emitted,
     Form,
     GraphProgram,
+    Round,
     Selection,
     Term,
     Type,
@@ -105,7 +106,8 @@ def follow(
 
 def least_leads(program: GraphProgram, batch: Batch) -> np.ndarray:
     """The least score by which a selected sender is ahead of the second best, over all steps, nodes
-    and selections: how close the closest decision is. [batch]"""
+    and selections in which that one would have led to another state: how close the closest decision
+    is. [batch]"""
     machine = Machine(program, batch)
     machine.watches_leads = True
     for _ in range(batch.steps):
@@ -154,6 +156,8 @@ class Machine:
         self.steps = np.maximum(np.asarray(batch.lengths) - 1, 1)
         self.broken, self.reason = np.zeros(count, bool), ""
         self.watches_leads, self.leads = False, np.full(count, np.inf)
+        self.runners_up: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        """By selection of a round: the second best senders, and how far they are behind."""
 
     def _connect(self, feature: Feature, value: np.ndarray) -> None:
         if feature.is_pointer:
@@ -176,6 +180,8 @@ class Machine:
                 values |= self._fetch(name, senders, nodes)
             zero = np.zeros_like(self.positions)
             self.state = {u.variable: zero + self._total(u.terms, values) for u in round_.updates}
+            if self.watches_leads:
+                self._note_leads(round_, nodes, chosen)
             self._snap()
             self._check(running)
             if self.observer:
@@ -218,16 +224,27 @@ class Machine:
         unmet = np.where(self._allowed(), unmet, np.inf)
         least = unmet.min(-1, keepdims=True)
         ranked = np.where(unmet <= least + _SLACK, score, -np.inf)
-        if self.nodes > 1 and self.watches_leads:
-            self._note_leads(ranked, least[..., 0] <= _SLACK)
-        return np.argmax(ranked, -1)
+        chosen = np.argmax(ranked, -1)
+        if self.watches_leads:
+            self.runners_up[selection.name] = _runner_up(ranked, chosen)
+        return chosen
 
-    def _note_leads(self, ranked: np.ndarray, met: np.ndarray) -> None:
-        """By how much the best sender leads the second, where its condition is met."""
-        second, best = np.moveaxis(np.partition(ranked, -2, -1)[..., -2:], -1, 0)
-        lead = np.where(met & np.isfinite(second), best - second, np.inf).min(-1)
+    def _note_leads(self, round_: Round, nodes: Values, chosen: dict[str, np.ndarray]) -> None:
+        """Keeps the least lead of a selected sender whose runner-up would have led to another
+        state."""
         running = self.number < self.steps
-        self.leads = np.where(running, np.minimum(self.leads, lead), self.leads)
+        for name, (senders, leads) in self.runners_up.items():
+            values = dict(nodes)
+            for other, selected in (chosen | {name: senders}).items():
+                values |= self._fetch(other, selected, nodes)
+            zero = np.zeros_like(self.positions)
+            differs = np.zeros(zero.shape, bool)
+            for update in round_.updates:
+                state = zero + self._total(update.terms, values)
+                differs |= np.abs(state - self.state[update.variable]) > _SLACK
+            least = np.where(differs, leads, np.inf).min(-1)
+            self.leads = np.where(running, np.minimum(self.leads, least), self.leads)
+        self.runners_up = {}
 
     def _allowed(self) -> np.ndarray:
         return np.ones_like(self.neighbours) if self.program.fully_connected else self.neighbours
@@ -303,6 +320,19 @@ class Machine:
             value = np.maximum(self._evaluate(term.value, values), 0.0)
             total = total + np.where(met, value, 0.0) * term.coefficient.at(self.resolution)
         return total
+
+
+def _runner_up(ranked: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The second best senders, and by how much they are behind: [batch, receiver] each; infinitely
+    where there is no other."""
+    others = ranked.copy()
+    np.put_along_axis(others, chosen[..., None], -np.inf, -1)
+    senders = np.argmax(others, -1)
+    best, second = (
+        np.take_along_axis(array, index[..., None], -1)[..., 0]
+        for array, index in ((ranked, chosen), (others, senders))
+    )
+    return senders, np.where(np.isfinite(second), best - second, np.inf)
 
 
 def _with_complements(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
