@@ -25,8 +25,8 @@ from algoscope.falsify.search import (
     PROBLEMS,
     Examined,
     Hunt,
+    generations,
     in_parts,
-    rows_of,
     sizes_for,
     tolerance_of,
     usual_problems,
@@ -126,7 +126,7 @@ class _Hunts:
 
     def evolve(self, n: int, count: int) -> None:
         """Mutants of one network's problems after the other's."""
-        for generation in range(max(1, count // rows_of(n))):
+        for generation in range(generations(n, count)):
             with_parents = [hunt for hunt in self.hunts if hunt.near.get(n)]
             if not with_parents:
                 return

@@ -163,7 +163,7 @@ class Hunt:
 
     def evolve(self, n: int, count: int) -> None:
         """Mutants of the problems with the smallest margins, generation after generation."""
-        for generation in range(max(1, count // rows_of(n))):
+        for generation in range(generations(n, count)):
             mutants = self.mutants(n, generation)
             if mutants:
                 self.examine(Group.of(self.task, [(SEARCH, mutant) for mutant in mutants]))
@@ -394,7 +394,13 @@ def _nothing(shape: tuple[int, ...]) -> Disagreement:
 
 def rows_of(n: int) -> int:
     """How many problems of n nodes run side by side."""
-    return 256 if n <= 8 else 128 if n <= 16 else 64 if n <= 32 else 32 if n <= 64 else 8
+    return 256 if n <= 8 else 128 if n <= 16 else 64 if n <= 32 else 24 if n <= 64 else 8
+
+
+def generations(n: int, count: int) -> int:
+    """Into how many generations of a search so many problems of n nodes go; none that is not
+    full."""
+    return round(count / rows_of(n)) if count >= rows_of(n) else 0
 
 
 def _time(n: int, length: int) -> int:
