@@ -32,8 +32,11 @@ FEW = 300
 
 def falsification(wrong: int = 0, region: Region | None = None) -> Falsification:
     families = [FamilyRate("line", 100, wrong, wrong)]
-    smallest = Counterexample("line", tasks.sample("bfs", 4, 1), True, -1) if wrong else None
-    return Falsification("bfs", families, (4, 16), 15, 0, False, 1e-4, region, smallest)
+    problem, said = {"A": [[0.0, 1.0], [1.0, 0.0]], "s": [0]}, {"pi": [[0.0, 1.0]]}
+    smallest = Counterexample("line", "bfs", problem, {}, said, True, -1, {"pi": [1]})
+    return Falsification(
+        "bfs", families, (4, 16), 15, 0, False, 1e-4, region, smallest if wrong else None
+    )
 
 
 NONE, SOME = falsification(), falsification(3)
@@ -154,6 +157,42 @@ def test_a_subject_without_hints_is_undecided():
     judgement = measures.judge(silent, "bfs", problems=FEW)
     assert judgement.verdict.word == "undecided"
     assert "moves small was not measured" in judgement.verdict.reasons
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "said"),
+    [
+        ("bfs", "undecided", "undecided"),
+        ("bfs_two_hops", "approximates", "approximates bfs: "),
+        ("bfs_highest", "fails", "fails"),
+    ],
+)
+def test_answers_alone_allow_three_words(name, word, said):
+    subject = interpreted(name)
+    judgement = measures.judge(lambda batch: subject(batch).outputs, "bfs", problems=FEW)
+    verdict = judgement.verdict
+    assert verdict.word == word
+    assert str(verdict).startswith(said)
+    assert judgement.recordings == {}
+    assert set(judgement.evidence.accuracy) == {"small", "large", "deep", "sparse"}
+    if word == "undecided":
+        assert verdict.scope.startswith("no disagreement in ")
+        assert "reads small was not measured" in verdict.reasons
+    else:
+        assert judgement.evidence.falsification is not None
+        smallest = judgement.evidence.falsification.smallest
+        assert smallest is not None
+        assert smallest.wrong_answer
+        assert smallest.hints == {}
+
+
+def test_answers_that_do_not_fit_are_refused_by_name():
+    for outputs, message in (
+        ({}, r"pi: got none, needed it with the shape \[\d+, 16\]"),
+        ({"pi": np.zeros(3)}, r"pi: got shape \[3\], needed"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            measures.judge(lambda batch, outputs=outputs: outputs, "bfs", problems=FEW)
 
 
 def test_a_judgement_survives_json_and_has_tables():

@@ -62,12 +62,7 @@ def compare(subject: Subject, batch: Batch, tolerance: float = LARGEST_TOLERANCE
         batch = networks.to_device(subject, batch)
         result = _run_and_compare(subject, batch, tolerance, networks.fast_path())
     else:
-        observed = subject(batch)
-        if isinstance(observed, Recording):
-            account = Account(observed.hints, observed.outputs, observed.logits)
-        else:
-            account = Account({}, dict(observed), {})
-        result = _compare(account, batch, tolerance)
+        result = _compare(_as_account(subject(batch), batch), batch, tolerance)
     return Disagreement(*map(np.asarray, result))
 
 
@@ -80,12 +75,59 @@ def compare_all(stacked: Network, batch: Batch, tolerances: np.ndarray) -> Disag
     return Disagreement(*map(np.asarray, result))
 
 
+def account(subject: Subject, batch: Batch) -> Account:
+    """What the subject says about the batch, without logits."""
+    if isinstance(subject, Network):
+        said = _run(subject, networks.to_device(subject, batch), networks.fast_path())
+    else:
+        said = _as_account(subject(batch), batch)
+    hints, outputs = ({k: np.asarray(v) for k, v in d.items()} for d in (said.hints, said.outputs))
+    return Account(hints, outputs, {})
+
+
+def wrong_entries(feature: Feature, said: Account, batch: Batch, tolerance: float) -> np.ndarray:
+    """Where what is said of a hint or an output differs: bool [batch, step, …] or [batch, …]."""
+    truth = jnp.asarray(batch.values(feature.stage)[feature.name])
+    if feature.stage is Stage.HINT:
+        truth = truth[:, 1:]
+    return np.asarray(_entries(feature, said, truth, tolerance).wrong)
+
+
 def margin_gradient(network: Network, batch: Batch, name: str) -> np.ndarray:
     """The gradient of each sample's margin by one of its inputs: [batch, …]."""
     gradient = _margin_gradient(
         network, networks.to_device(network, batch), name, networks.fast_path()
     )
     return np.asarray(gradient)
+
+
+def checked_outputs(observed: Mapping[str, Any], batch: Batch) -> dict[str, np.ndarray]:
+    """The outputs that a function gave, if they are those of the batch."""
+    faults, outputs = [], {}
+    for feature in batch.at(Stage.OUTPUT):
+        needed = list(np.shape(batch.outputs[feature.name]))
+        if feature.name not in observed:
+            faults.append(f"{feature.name}: got none, needed it with the shape {needed}")
+            continue
+        values = outputs[feature.name] = np.asarray(observed[feature.name])
+        if list(values.shape) != needed:
+            faults.append(f"{feature.name}: got shape {list(values.shape)}, needed {needed}")
+    if faults:
+        raise ValueError(
+            f"the subject's outputs do not fit {batch.task.name}:\n" + "\n".join(faults)
+        )
+    return outputs
+
+
+def _as_account(observed: Recording | Mapping[str, Any], batch: Batch) -> Account:
+    if isinstance(observed, Recording):
+        return Account(observed.hints, observed.outputs, observed.logits)
+    return Account({}, checked_outputs(observed, batch), {})
+
+
+@functools.partial(jax.jit, static_argnames="path")
+def _run(network: Network, batch: Batch, path: Path) -> Account:
+    return _account(network, batch, path)
 
 
 @functools.partial(jax.jit, static_argnames="path")

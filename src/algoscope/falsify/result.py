@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 from algoscope import markup
+from algoscope.falsify.counterexample import Counterexample
 from algoscope.falsify.families import SEARCH
 from algoscope.falsify.scope import Region
 from algoscope.statistics import Estimate, proportion_of_counts
 from algoscope.table import Table
-from algoscope.tasks import Batch
 
 
 class FamilyRate(NamedTuple):
@@ -20,21 +20,6 @@ class FamilyRate(NamedTuple):
     @property
     def rate(self) -> Estimate:
         return proportion_of_counts(self.wrong, self.problems)
-
-
-class Counterexample(NamedTuple):
-    family: str
-    """The one that it was found in."""
-    batch: Batch
-    """The problem alone, with the algorithm's trace."""
-    wrong_answer: bool
-    first_step: int
-    """The first step with a wrong hint, -1 if only the answer is wrong."""
-
-    def __str__(self) -> str:
-        where = f"the trace from step {self.first_step + 1} on" if self.first_step >= 0 else ""
-        what = [where] * bool(where) + ["the answer"] * self.wrong_answer
-        return f"{self.batch.nodes} nodes ({self.family}): {' and '.join(what)} wrong"
 
 
 class Falsification(NamedTuple):
@@ -77,15 +62,19 @@ class Falsification(NamedTuple):
         )
 
     @property
+    def family_count(self) -> int:
+        """Of problems by construction."""
+        return sum(family.family != SEARCH for family in self.families)
+
+    @property
     def extent(self) -> str:
         """How hard the subject was tested."""
-        count = sum(family.family != SEARCH for family in self.families)
         searched = " and a search" if any(f.family == SEARCH for f in self.families) else ""
         least, most = self.sizes
         certificate = ", within the certificate" if self.certified else ""
         return (
-            f"{self.problems:,} problems of {count} families{searched}, sizes {least} to {most}, "
-            f"up to {self.steps} steps{certificate}"
+            f"{self.problems:,} problems of {self.family_count} families{searched}, "
+            f"sizes {least} to {most}, up to {self.steps} steps{certificate}"
         )
 
     def __str__(self) -> str:

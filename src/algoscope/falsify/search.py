@@ -18,11 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope import tasks
+from algoscope.falsify.counterexample import Counterexample, describe
 from algoscope.falsify.cover import COVERED, SIZES, Group, cover, shares
 from algoscope.falsify.disagreement import (
     LARGEST_TOLERANCE,
     Disagreement,
     Subject,
+    account,
     compare,
     margin_gradient,
 )
@@ -37,7 +39,7 @@ from algoscope.falsify.families import (
     traced,
 )
 from algoscope.falsify.mutations import descended, mutated, simpler, without_node
-from algoscope.falsify.result import Counterexample, Falsification, FamilyRate
+from algoscope.falsify.result import Falsification, FamilyRate
 from algoscope.falsify.scope import Region, find_region
 from algoscope.networks import Network
 from algoscope.tasks import Batch, Task
@@ -74,7 +76,8 @@ def falsify(
     `certified` says for which samples of a batch, bool [batch], a compiled network answers:
     disagreements on others are left out.
     """
-    task = tasks.get(task)
+    # A counterexample knows its task by name.
+    task = tasks.register(tasks.get(task))
     sizes = sizes_for(subject, task, sizes)
     hunt = Hunt(subject, task, certified, np.random.default_rng(seed))
     for group in cover(task, sizes, problems, seed):
@@ -273,9 +276,10 @@ class Hunt:
             problem = smaller
         batch = traced(self.task, [problem])
         result, _ = self._compare(batch)
-        return Counterexample(
-            candidate.family, batch, bool(result.wrong_answer[0]), int(result.first_step[0])
-        )
+        # In the shape of the comparison, since the last bits of a float depend on the shape.
+        copies = batch.take(np.zeros(_rows(batch.nodes), int))
+        said = account(self.subject, _at_time(copies, _time(batch.nodes, batch.time)))
+        return describe(candidate.family, problem, batch, said, result, self.tolerance)
 
     def _first_wrong(self, options: Iterable[Problem]) -> Problem | None:
         problems = [p for p in options if meets_needs(self.task, p)]

@@ -2,8 +2,9 @@
 
 from algoscope import measures
 
-measures.judge(network, task="bfs").verdict        # runs bfs, shortcut, fails or undecided
+measures.judge(network, task="bfs").verdict          # runs bfs, shortcut, fails …
 measures.judge(lambda batch: recording, task="bfs")  # any model that gives recordings
+measures.judge(lambda batch: outputs, task="bfs")    # or answers alone
 measures.judge_all(ensemble.network, task="bfs")  # every seed of an ensemble, in one pass
 
 One module a subject: `attention_match`, `trace_match`, `probes` (hidden states),
@@ -12,8 +13,9 @@ worth), `across` (many solutions), `landscape` (the loss around one). They are p
 recordings. Which numbers decide is in `thresholds`.
 """
 
+from algoscope.falsify import Subject
 from algoscope.measures.ensembles import judge_all
-from algoscope.measures.evidence import Evidence, Subject
+from algoscope.measures.evidence import Evidence
 from algoscope.measures.references import NoReferenceError
 from algoscope.measures.verdict import Judgement, judge
 

@@ -1,14 +1,14 @@
 """All measures of one subject, on one examination: what a verdict stands on."""
 
 import dataclasses
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
 from algoscope import networks
-from algoscope.falsify import Falsification
+from algoscope.falsify import Falsification, Subject
+from algoscope.falsify.disagreement import checked_outputs
 from algoscope.measures import attention_match, counterfactual, nulls
 from algoscope.measures.attention_match import InternalGap, Rows, compare_rows, nearest
 from algoscope.measures.examination import OTHER_GRAPHS, Examination
@@ -23,9 +23,6 @@ from algoscope.measures.trace_match import External, external_faithfulness
 from algoscope.networks import Network
 from algoscope.recording import Recording
 from algoscope.tasks import Batch
-
-Subject = Network | Callable[[Batch], Recording]
-"""A network, or anything that gives a recording of what it did on a batch."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,10 +72,37 @@ class Evidence:
         }
 
 
-def record(subject: Subject, batch: Batch) -> Recording:
-    """What the subject does on the batch, in memory of the host."""
-    recording = networks.run(subject, batch) if isinstance(subject, Network) else subject(batch)
-    return jax.tree.map(np.asarray, recording)
+def record(network: Network, batch: Batch) -> Recording:
+    """What the network does on the batch, in memory of the host."""
+    return jax.tree.map(np.asarray, networks.run(network, batch))
+
+
+def observe(subject: Subject, batch: Batch) -> Recording | dict[str, np.ndarray]:
+    """The same of any subject: of one that gives answers alone, the outputs by name."""
+    if isinstance(subject, Network):
+        return record(subject, batch)
+    observed = subject(batch)
+    if isinstance(observed, Recording):
+        return jax.tree.map(np.asarray, observed)
+    return checked_outputs(observed, batch)
+
+
+def score_answers(
+    exam: Examination, small: dict[str, np.ndarray], large: dict[str, np.ndarray]
+) -> Evidence:
+    """The evidence that the outputs on the small and the large problems are alone."""
+    accuracy = {}
+    for place in PLACES:
+        if place == "large":
+            outputs, batch = large, exam.large
+        else:
+            samples = exam.parts.get("plain" if place == "small" else place)
+            if samples is None:
+                continue
+            outputs = {name: values[samples] for name, values in small.items()}
+            batch = exam.small.take(samples)
+        accuracy[place] = networks.score_outputs(outputs, batch)["score"]
+    return Evidence(accuracy, {})
 
 
 def gather(subject: Subject, exam: Examination, small: Recording, large: Recording) -> Evidence:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from algoscope import falsify, markup, tasks
-from algoscope.falsify import Falsification
-from algoscope.measures.evidence import Evidence, Subject, gather, record
+from algoscope.falsify import Falsification, Subject
+from algoscope.measures.evidence import Evidence, gather, observe, score_answers
 from algoscope.measures.examination import Examination, examination
 from algoscope.measures.explanation import explanation
 from algoscope.measures.thresholds import CRITERIA, SOLVES, short
@@ -40,7 +40,8 @@ class Judgement(NamedTuple):
     verdict: Verdict
     evidence: Evidence
     recordings: dict[str, Recording]
-    """What it was made from: the subject on the small and the large problems."""
+    """What it was made from: the subject on the small and the large problems; none of a subject
+    that gives answers alone."""
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -75,8 +76,9 @@ def judge(
     """Examines a network, or a function from batch to recording, tries to falsify it on about so
     many problems, and decides.
 
-    A function is judged without interchange, for which one has to go into a network. A compiled
-    program is judged inside its certificate.
+    A function is judged without interchange, for which one has to go into a network. One that
+    gives the outputs alone by name can be called `fails`, `approximates` or `undecided`: answers
+    do not show how they come about. A compiled program is judged inside its certificate.
     """
     task = tasks.get(task)
     network = subject.network if isinstance(subject, Compiled) else subject
@@ -106,8 +108,16 @@ def examine(
     certified = None
     if isinstance(subject, Compiled):
         subject, certified = subject.network, subject.certified
-    small, large = record(subject, exam.small), record(subject, exam.large)
-    evidence = gather(subject, exam, small, large)
+    small, large = observe(subject, exam.small), observe(subject, exam.large)
+    if isinstance(small, Recording) and isinstance(large, Recording):
+        recordings = {"small": small, "large": large}
+        evidence = gather(subject, exam, small, large)
+        reference = evidence.nearest.reference
+    elif isinstance(small, dict) and isinstance(large, dict):
+        recordings, evidence = {}, score_answers(exam, small, large)
+        reference = exam.small.task.name
+    else:
+        raise ValueError("subject: got a recording and outputs alone, needed one of them always")
     tried = falsify.falsify(
         subject,
         exam.small.task,
@@ -127,7 +137,7 @@ def conclude(
     verdict = decide(
         evidence.accuracy,
         evidence.tested,
-        evidence.nearest.reference,
+        reference,
         tried,
         explanation(evidence.followed),
     )

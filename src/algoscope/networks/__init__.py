@@ -10,7 +10,7 @@ recording.attention, recording.hidden, recording.hints["pi_h"], recording.output
 from algoscope.networks.config import ConfigError, NetworkConfig
 from algoscope.networks.ensemble import Ensemble, one_by_one, side_by_side
 from algoscope.networks.network import Network, Noise, Start, build, skeleton
-from algoscope.networks.objective import hint_scores, loss, score
+from algoscope.networks.objective import hint_scores, loss, score, score_outputs
 from algoscope.networks.processors import PROCESSORS
 from algoscope.networks.running import (
     PLAIN,
@@ -23,7 +23,15 @@ from algoscope.networks.running import (
     to_device,
     trajectories,
 )
-from algoscope.networks.weights import WeightsError, arrays, load, save, with_arrays
+from algoscope.networks.weights import (
+    Source,
+    WeightsError,
+    arrays,
+    load,
+    load_source,
+    save,
+    with_arrays,
+)
 
 __all__ = [
     "PLAIN",
@@ -34,6 +42,7 @@ __all__ = [
     "NetworkConfig",
     "Noise",
     "Path",
+    "Source",
     "Start",
     "WeightsError",
     "arrays",
@@ -41,6 +50,7 @@ __all__ = [
     "fast_path",
     "hint_scores",
     "load",
+    "load_source",
     "loss",
     "one_by_one",
     "read_as",
@@ -48,6 +58,7 @@ __all__ = [
     "run_from",
     "save",
     "score",
+    "score_outputs",
     "side_by_side",
     "skeleton",
     "state_after",

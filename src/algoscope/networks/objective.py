@@ -1,9 +1,10 @@
 """The training loss and the scores, as dm-clrs computes them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from algoscope.networks.kinds import KINDS
@@ -82,11 +83,16 @@ def scores_inside(
 def score(recording: Recording, batch: Batch) -> dict[str, float]:
     """Each output's score (F1 of masks, accuracy of choices and pointers), and their mean as
     "score"."""
+    return score_outputs(recording.outputs, batch)
+
+
+def score_outputs(outputs: Mapping[str, Array | np.ndarray], batch: Batch) -> dict[str, float]:
+    """The same of outputs alone."""
     valid = jnp.ones(len(batch), bool)
     scores = {
         f.name: float(
             KINDS[f.kind].score(
-                jnp.asarray(recording.outputs[f.name]), jnp.asarray(batch.outputs[f.name]), valid
+                jnp.asarray(outputs[f.name]), jnp.asarray(batch.outputs[f.name]), valid
             )
         )
         for f in batch.at(Stage.OUTPUT)

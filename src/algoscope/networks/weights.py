@@ -9,7 +9,7 @@ import json
 import os
 import pathlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -62,6 +62,14 @@ def with_arrays(network: Network, named: Mapping[str, Any]) -> Network:
     return jax.tree.unflatten(structure, leaves)
 
 
+class Source(NamedTuple):
+    """The program that a network was compiled from."""
+
+    name: str
+    text: str
+    fully_connected: bool
+
+
 @dataclasses.dataclass(frozen=True)
 class _Metadata:
     """What a file says beside the arrays."""
@@ -70,18 +78,38 @@ class _Metadata:
     task: str
     config: NetworkConfig
     features: tuple[Feature, ...]
+    source: Source | None = None
+    """Written only where there is one."""
 
 
-def save(network: Network, path: str | os.PathLike, task: str) -> None:
+def save(
+    network: Network, path: str | os.PathLike, task: str, source: Source | None = None
+) -> None:
     """Writes weights, config and features to a safetensors file, atomically."""
-    metadata = _Metadata(__version__, task, network.config, network.features)
-    text = json.dumps(serialise.to_json(metadata))
-    files.write_arrays(pathlib.Path(path), arrays(network), {_METADATA: text})
+    metadata = _Metadata(__version__, task, network.config, network.features, source)
+    content = serialise.to_json(metadata)
+    if source is None:
+        del content["source"]
+    files.write_arrays(pathlib.Path(path), arrays(network), {_METADATA: json.dumps(content)})
 
 
 def load(path: str | os.PathLike) -> tuple[Network, str]:
     """The network in the file, and the name of the task it was saved for."""
-    path = pathlib.Path(path)
+    metadata, named = _read(pathlib.Path(path))
+    return with_arrays(skeleton(metadata.features, metadata.config), named), metadata.task
+
+
+def load_source(path: str | os.PathLike) -> Source | None:
+    """The program that the network in the file was compiled from, if it says so."""
+    return _read(pathlib.Path(path)).metadata.source
+
+
+class _Content(NamedTuple):
+    metadata: _Metadata
+    arrays: dict[str, np.ndarray]
+
+
+def _read(path: pathlib.Path) -> _Content:
     try:
         with safetensors.safe_open(path, "numpy") as file:
             content = json.loads((file.metadata() or {}).get(_METADATA, "null"))
@@ -91,10 +119,9 @@ def load(path: str | os.PathLike) -> tuple[Network, str]:
     if content is None:
         raise WeightsError(f"{path}: got a safetensors file without Algoscope's metadata")
     try:
-        metadata = serialise.from_json(_Metadata, content)
+        return _Content(serialise.from_json(_Metadata, content), named)
     except (KeyError, TypeError, ValueError) as error:
         raise WeightsError(
             f"{path}: its metadata, of version {content.get('version')}, cannot be read by "
             f"version {__version__}: {error}"
         ) from None
-    return with_arrays(skeleton(metadata.features, metadata.config), named), metadata.task

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope import markup, networks
-from algoscope.networks import Network, NetworkConfig
+from algoscope.networks import Network, NetworkConfig, Source
 from algoscope.programs.certificate import Certificate, certify
 from algoscope.programs.language import EDGE, NOT, OTHER, POSITION, SELF, Atom, GraphProgram, Linear
 from algoscope.programs.lowering import (
@@ -24,16 +24,22 @@ from algoscope.programs.lowering import (
     Lowered,
     lower,
 )
+from algoscope.programs.parser import parse
 from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, Precision
 from algoscope.programs.running_errors import certain
 from algoscope.table import Table
-from algoscope.tasks import Batch, Kind, Location
+from algoscope.tasks import Batch, Kind, Location, Task
 
 
 class Compiled(NamedTuple):
     network: Network
     certificate: Certificate
     program: GraphProgram
+
+    @property
+    def source(self) -> Source:
+        """For `networks.save`: a file with it is judged inside the certificate."""
+        return Source(self.program.name, self.program.text, self.program.fully_connected)
 
     def certified(self, batch: Batch) -> np.ndarray:
         """On which samples float32 cannot make the network differ from its program: bool [batch].
@@ -82,6 +88,20 @@ def compile_program(
         writer.decode(emitted)
     certificate = certify(lowered, sharpness, precision)
     return Compiled(networks.with_arrays(network, writer.arrays), certificate, program)
+
+
+def recompiled(network: Network, task: Task | str, source: Source | None) -> Compiled | None:
+    """The compiled program that the network is, bit for bit; None if it is none, or another."""
+    if source is None:
+        return None
+    program = parse(source.name, task, source.text, fully_connected=source.fully_connected)
+    compiled = compile_program(program, network.config.width)
+    if compiled.network.config != network.config:
+        return None
+    pairs = zip(
+        networks.arrays(compiled.network).values(), networks.arrays(network).values(), strict=True
+    )
+    return compiled if all(np.array_equal(ours, theirs) for ours, theirs in pairs) else None
 
 
 def smallest_width(lowered: Lowered) -> int:

@@ -17,8 +17,13 @@ def cell(feature: Feature, value: np.ndarray, labels: Sequence[Hashable]) -> str
         return "{" + " ".join("-".join(str(labels[i]) for i in place) for place in places) + "}"
     rows = value if np.ndim(value) == 2 else [np.atleast_1d(value)]
     if feature.is_pointer or feature.kind is Kind.MASK_ONE:
-        return "; ".join(" ".join(str(labels[int(node)]) for node in row) for row in rows)
+        return "; ".join(" ".join(_label(node, labels) for node in row) for row in rows)
     return "; ".join(" ".join(f"{number:.3g}" for number in row) for row in rows)
+
+
+def _label(node: float, labels: Sequence[Hashable]) -> str:
+    """Of a number that is no node, the number."""
+    return str(labels[int(node)]) if 0 <= node < len(labels) else f"{node:g}"
 
 
 def named(feature: Feature, value: np.ndarray, labels: Sequence[Hashable]) -> Any:

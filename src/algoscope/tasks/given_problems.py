@@ -49,6 +49,33 @@ def run(task: Task | str, problem: Any = None, /, **inputs: Any) -> Batch:
     return dataclasses.replace(batch, labels=tuple(labels))
 
 
+def call(task: Task | str, registers: Mapping[str, np.ndarray]) -> str:
+    """The call of `run`, as Python, that gives the problem with these registers."""
+    task = get(task)
+    given: dict[str, Any] = {}
+    for feature in _problem(task):
+        values = np.asarray(registers[feature.name])
+        if feature.name == "A":
+            senders, receivers = np.nonzero(values)
+            given["edge_index"] = [senders.tolist(), receivers.tolist()]
+            weights = values[senders, receivers]
+            if (weights != 1).any():
+                given["edge_weight"] = weights.tolist()
+            given["num_nodes"] = len(values)
+        elif feature.kind is Kind.MASK_ONE or feature.location is Location.GRAPH:
+            given[_name(feature)] = values.reshape(()).item()
+        else:
+            given[_name(feature)] = values.tolist()
+    if _is_pair_of_strings(task):
+        texts: list[list[int]] = [[], []]
+        for second, code in zip(given["string"], given["key"], strict=True):
+            texts[int(second)].append(int(code))
+        given = dict(zip(_input_names(task)[:2], texts, strict=True))
+    elif {"p", "q"} == set(task.problem):
+        given["p"] = given["p"][:-1]
+    return f"tasks.run({', '.join([repr(task.name), *(f'{n}={v!r}' for n, v in given.items())])})"
+
+
 def complaints(
     task: Task, available: Mapping[str, Any], spared: tuple[Callable, ...] = ()
 ) -> Iterator[str]:
