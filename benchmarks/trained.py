@@ -71,14 +71,14 @@ def examine(subject: Subject) -> tuple[Subject, Judgement]:
     task = run.tasks[0]
     match subject.kind:
         case "compiled":
-            network = compile_program(programs.get(subject.name)).network
+            judged = compile_program(programs.get(subject.name))
         case "trained":
-            network = run.ensemble([int(subject.name)]).member(0, task)
+            judged = run.ensemble([int(subject.name)]).member(0, task)
         case _:
             config = training.config_of(run).network
             key = jax.random.key(1000 + int(subject.name))
-            network = networks.build(tasks.get(task), config, key=key)
-    return subject, judge(network, task)._replace(recordings={})
+            judged = networks.build(tasks.get(task), config, key=key)
+    return subject, judge(judged, task)._replace(recordings={})
 
 
 def judge_all(folder: pathlib.Path, out: pathlib.Path, processes: int) -> None:

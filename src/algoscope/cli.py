@@ -11,7 +11,7 @@ import tyro
 from algoscope import __version__
 from algoscope.verbs.completion import Completion
 from algoscope.verbs.demo import Demo
-from algoscope.verbs.judge import Judge
+from algoscope.verbs.judge import Falsify, Judge
 from algoscope.verbs.llm import Llm
 from algoscope.verbs.output import explained_end
 from algoscope.verbs.programs import Compile, Draw, Programs, Verify
@@ -22,8 +22,9 @@ from algoscope.verbs.tasks import Sample, Tasks
 from algoscope.verbs.train import Train
 from algoscope.verbs.transnar import Transnar
 
-_KINDS = (Tasks, Sample, Programs, Compile, Verify, Draw, Demo, Train, Judge, Report, Serve, Runs)
-VERBS = {kind.__name__.lower(): kind for kind in (*_KINDS, Llm, Transnar, Reproduce, Completion)}
+_KINDS = (Tasks, Sample, Programs, Compile, Verify, Draw, Demo, Train, Judge, Falsify, Report)
+_KINDS += (Serve, Runs, Llm, Transnar, Reproduce, Completion)
+VERBS = {kind.__name__.lower(): kind for kind in _KINDS}
 _ALIASES = {"gap": "judge", "view": "serve"}
 
 

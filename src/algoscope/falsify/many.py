@@ -70,7 +70,8 @@ def falsify_all(
     `covers` are made unless given; `shrunk` is the number of networks whose counterexample is made
     smaller, those that disagree first.
     """
-    task = tasks.get(task)
+    # A counterexample knows its task by name.
+    task = tasks.register(tasks.get(task))
     sizes = sizes_for(stacked, task, sizes)
     covers = covers or covers_of(task, problems=problems, sizes=sizes, seed=seed)
     hunts = _Hunts(stacked, task, seed)

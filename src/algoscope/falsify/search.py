@@ -250,13 +250,8 @@ class Hunt:
         disagreeing = [(tried, rows) for tried, rows in disagreeing if len(rows)]
         if not disagreeing:
             return None
-        (group, result, _), rows = min(disagreeing, key=lambda some: some[0].group.batch.nodes)
-        return Counterexample(
-            str(group.names[rows[0]]),
-            group.batch.take(rows[:1]),
-            bool(result.wrong_answer[rows[0]]),
-            int(result.first_step[rows[0]]),
-        )
+        (group, _, _), rows = min(disagreeing, key=lambda some: some[0].group.batch.nodes)
+        return self._described(str(group.names[rows[0]]), group.problems[rows[0]])
 
     def shrunk(self) -> Counterexample | None:
         """The smallest problem that is found to disagree: nodes and edges are taken away and
@@ -274,12 +269,15 @@ class Hunt:
             if smaller is None:
                 break
             problem = smaller
+        return self._described(candidate.family, problem)
+
+    def _described(self, family: str, problem: Problem) -> Counterexample:
         batch = traced(self.task, [problem])
         result, _ = self._compare(batch)
         # In the shape of the comparison, since the last bits of a float depend on the shape.
-        copies = batch.take(np.zeros(_rows(batch.nodes), int))
+        copies = batch.take(np.zeros(rows_of(batch.nodes), int))
         said = account(self.subject, _at_time(copies, _time(batch.nodes, batch.time)))
-        return describe(candidate.family, problem, batch, said, result, self.tolerance)
+        return describe(family, problem, batch, said, result, self.tolerance)
 
     def _first_wrong(self, options: Iterable[Problem]) -> Problem | None:
         problems = [p for p in options if meets_needs(self.task, p)]

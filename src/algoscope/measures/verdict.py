@@ -112,10 +112,8 @@ def examine(
     if isinstance(small, Recording) and isinstance(large, Recording):
         recordings = {"small": small, "large": large}
         evidence = gather(subject, exam, small, large)
-        reference = evidence.nearest.reference
     elif isinstance(small, dict) and isinstance(large, dict):
         recordings, evidence = {}, score_answers(exam, small, large)
-        reference = exam.small.task.name
     else:
         raise ValueError("subject: got a recording and outputs alone, needed one of them always")
     tried = falsify.falsify(
@@ -126,7 +124,7 @@ def examine(
         certified=certified,
         report=report,
     )
-    return conclude(evidence, tried, {"small": small, "large": large})
+    return conclude(evidence, tried, recordings)
 
 
 def conclude(
@@ -137,7 +135,7 @@ def conclude(
     verdict = decide(
         evidence.accuracy,
         evidence.tested,
-        reference,
+        evidence.nearest.reference if evidence.internal else tried.task,
         tried,
         explanation(evidence.followed),
     )

@@ -109,9 +109,9 @@ class Compile(_MakesNetwork):
             data["certificate"] = certificate.as_json()
             return Answer(data, (written, limits(certificate)))
         program = find_program(self.name)
-        network = compile_program(program, self.width).network
-        networks.save(network, self.out, program.task.name)
-        data["width"] = network.config.width
+        compiled = compile_program(program, self.width)
+        networks.save(compiled.network, self.out, program.task.name, compiled.source)
+        data["width"] = compiled.network.config.width
         return Answer(data, (f"{program.name}, width {data['width']}, written to {self.out}",))
 
 
