@@ -12,6 +12,8 @@ from algoscope.report import findings
 
 NAME = "<script>window.owned=1<script> \"&' $a$"
 """A run may be called what its folder may be called."""
+FEW = 120
+"""Problems that the falsifier tries on each network."""
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +30,7 @@ def demo(tmp_path_factory) -> tuple[runs.Run, str]:
                 patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
                 patch.setattr(sys, "stdout", file)
                 patch.setattr(sys, "stderr", file)
-                small = ["--seeds", "2", "--steps", "12", "--sizes", "8"]
+                small = ["--seeds", "2", "--steps", "12", "--sizes", "8", "--problems", str(FEW)]
                 arguments = ["demo", "--out", str(path), *small]
                 patch.setattr(sys, "argv", ["algoscope", *arguments])
                 cli.main()

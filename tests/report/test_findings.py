@@ -7,10 +7,11 @@ import shutil
 import jax
 import numpy as np
 import pytest
+from report.conftest import FEW
 
 from algoscope import networks, runs, tasks, training
 from algoscope.measures.thresholds import CRITERIA, PLACES
-from algoscope.report import explorer, findings, html, page
+from algoscope.report import examine, explorer, findings, html, page
 from algoscope.report.findings import read
 from algoscope.runs import RunError, folder
 
@@ -37,7 +38,7 @@ def test_no_network_runs_twice_on_the_same_problems(copy, monkeypatch):
         return run(network, batch, **options)
 
     monkeypatch.setattr(networks, "run", counted)
-    page.report([copy], remeasure=True)
+    page.report([copy], problems=FEW, remeasure=True)
     assert calls
     assert len({(id(network), id(batch)) for network, batch in calls}) == len(calls)
     calls.clear()
@@ -58,6 +59,32 @@ def test_they_are_what_the_demo_measured(demo, found):
     network = run.ensemble()[0]
     again = networks.run(network, found.shown.batch)
     assert np.allclose(again.attention, found.shown.recordings["seed 0"].attention, atol=1e-5)
+
+
+def test_another_number_of_problems_is_measured_anew(copy, found, monkeypatch):
+    """None given, what is in the folder is taken as it is."""
+    measured = []
+    monkeypatch.setattr(examine, "_measure", lambda *given: measured.append(given) or found)
+    monkeypatch.setattr(examine, "write", lambda run, findings: None)
+    assert findings(copy, "bfs").problems == FEW
+    assert findings(copy, "bfs", problems=FEW).problems == FEW
+    assert not measured
+    findings(copy, "bfs", problems=FEW + 1)
+    assert measured[0][2:4] == (0, FEW + 1)
+
+
+def test_counterexamples_and_what_was_said_survive_the_folder(copy, found):
+    again = read(copy, "bfs")
+    assert again is not None
+    for name, judgement in found.judgements.items():
+        ours, theirs = judgement.evidence.falsification, again.judgements[name].evidence
+        assert ours is not None
+        assert theirs.falsification == ours
+        assert ours.smallest is not None, "networks that are hardly trained are wrong somewhere"
+        assert ours.smallest.wrong_nodes
+    control = again.control.evidence.falsification
+    assert control.certified
+    assert control.wrong == 0
 
 
 def test_the_distances_are_of_networks_and_programs(found):

@@ -12,8 +12,11 @@ from browsing import FONTS, NARROWEST, font_file, too_wide
 from matplotlib import font_manager
 
 from algoscope import cli
+from algoscope.falsify import falsify
 from algoscope.report import explorer, html, verdicts
+from algoscope.report.figures import counterexamples, style
 from algoscope.report.html import Section
+from algoscope.verdict import NOT_JUDGED, WORDS
 
 
 def test_the_demo_ends_with_the_verdicts_and_the_page(demo, found, page_path):
@@ -205,6 +208,72 @@ def test_figures_are_saved_with_their_numbers(demo, found):
         for key, value in judgement.evidence.tested.items():
             if not math.isnan(value):
                 assert math.isclose(float(rows[name, key]), value)
+
+
+def test_what_was_tried_and_the_smallest_counterexamples_are_shown(visit, page_path, found, demo):
+    shown, troubles = visit(page_path.as_uri())
+    section = shown.locator("#attempts")
+    assert section.locator("h2").inner_text() == "How we tried to break them"
+    rows = section.locator("table").first.locator("tbody tr").all_inner_texts()
+    assert len(rows) == len(found.subjects)
+    for row, (name, judgement) in zip(rows, found.subjects.items(), strict=True):
+        tried = judgement.evidence.falsification
+        assert row.startswith(name)
+        least, most = tried.sizes
+        assert f"{tried.problems:,}\t{tried.family_count}\t{least} to {most}\t" in row
+        assert f"\t{tried.wrong:,}\t" in row
+    assert "everything that was tried" in rows[-1]
+    drawing = section.locator("figure svg.full").first
+    texts = drawing.locator("text").all_text_contents()
+    crosses = 0
+    for name, judgement in found.judgements.items():
+        smallest = judgement.evidence.falsification.smallest
+        assert name in texts
+        assert smallest.inputs in drawing.get_attribute("aria-label")
+        assert smallest.inputs in section.inner_text()
+    crosses = sum(
+        len(j.evidence.falsification.smallest.wrong_nodes) for j in found.judgements.values()
+    )
+    assert texts.count("x") == crosses > 0
+    with (demo[0].path / "figures" / "counterexamples.csv").open() as file:
+        assert {row["network"] for row in csv.DictReader(file)} == set(found.judgements)
+    assert not troubles
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_words_can_be_read_on_both_grounds(visit, tmp_path, theme):
+    """A contrast of 4.5 and more, as WCAG 2 asks for."""
+    words = "".join(verdicts.word(word) for word in (*WORDS, NOT_JUDGED))
+    (tmp_path / "page.html").write_text(html.page("words", [Section("s", "s", words)]))
+    shown, _ = visit((tmp_path / "page.html").as_uri(), theme=theme)
+    colour = "element => getComputedStyle(element).color"
+    ground = _luminance(shown.evaluate("getComputedStyle(document.body).backgroundColor"))
+    for index, word in enumerate((*WORDS, NOT_JUDGED)):
+        text = _luminance(shown.locator(".word").nth(index).evaluate(colour))
+        high, low = max(text, ground), min(text, ground)
+        assert (high + 0.05) / (low + 0.05) >= 4.5, word
+    inks = {shown.locator(f".word.{name}").evaluate(colour) for name in ("runs", "approximates")}
+    assert len(inks) == 2
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+@pytest.mark.parametrize("task", ["bfs", "dijkstra", "insertion_sort", "kmp_matcher"])
+def test_counterexamples_of_any_task_are_drawn(task):
+    """Graphs with and without weights and directions, numbers, strings."""
+
+    def answer(batch):
+        return {name: np.zeros_like(values) for name, values in batch.outputs.items()}
+
+    tried = falsify(answer, task, problems=40, sizes=(5,))
+    drawn = counterexamples.draw({"mine": tried.smallest}, style.FULL)
+    text = style.inline(drawn)
+    assert text.count(">x</text>") == len(tried.smallest.wrong_nodes)
+    assert len(drawn.rows[0]) == len(drawn.columns)
 
 
 def test_several_runs_share_a_page(visit, demo, found, tmp_path, monkeypatch, capsys):

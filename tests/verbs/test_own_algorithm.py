@@ -18,6 +18,7 @@ from algoscope.verbs import definitions, train
 FILE = own_algorithm.__file__
 TRAIN = ["train", FILE, "--steps", "3", "--evaluate-every", "2", "--scored-on", "fresh"]
 TRAIN += ["--sizes", "4", "--batch", "4", "--network", "width=4"]
+FEW = ("--problems", "60")
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +79,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_file(
 def test_networks_and_the_compiled_program_are_reported(algoscope, refused, run, tmp_path):
     assert "--task FILE.py" in refused("report", str(run.path))
     page = tmp_path / "page.html"
-    table = algoscope("report", str(run.path), "--task", FILE, "--out", str(page))
+    table = algoscope("report", str(run.path), "--task", FILE, "--out", str(page), *FEW)
     assert re.search(r"seed 0 +fails ", table)
     assert re.search(r"compiled way_out +runs ", table)
     assert "door_h" in page.read_text()
@@ -87,6 +88,6 @@ def test_networks_and_the_compiled_program_are_reported(algoscope, refused, run,
 
 def test_networks_are_judged(algoscope, refused, run):
     assert "--task FILE.py" in refused("judge", str(run.path))
-    answer = json.loads(algoscope("judge", str(run.path), "--task", FILE, "--json"))
+    answer = json.loads(algoscope("judge", str(run.path), "--task", FILE, *FEW, "--json"))
     assert answer["task"] == "way_out"
     assert answer["subjects"]["seed 0"]["verdict"]["word"] == "fails"

@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope import measures, networks, programs, tasks
+from algoscope import falsify, measures, networks, programs, tasks
 from algoscope.measures import Evidence, Judgement, across, landscape
 from algoscope.measures.evidence import record
 from algoscope.measures.examination import LARGE, SMALL, examination
 from algoscope.measures.trace_match import external_faithfulness
 from algoscope.networks import Network
 from algoscope.programs import Role
-from algoscope.programs.compiler import compile_program
+from algoscope.programs.compiler import Compiled, compile_program
 from algoscope.programs.verification import verify
 from algoscope.recording import Recording
 from algoscope.report.findings import Distances, Findings, Program, Shown, Surroundings, read, write
@@ -42,16 +42,22 @@ def findings(
     task: Task | str,
     *,
     problem_seed: int = 0,
+    problems: int | None = None,
     remeasure: bool = False,
     report: Callable[[str], None] = lambda text: None,
 ) -> Findings:
-    """Those in the run folder if they are of these problems, or new ones, which are then kept."""
+    """Those in the run folder if they are of these problems, or new ones, which are then kept.
+
+    About so many `problems` the falsifier tries on each network; if not given, as many as in the
+    run folder or else `falsify.PROBLEMS`.
+    """
     task = tasks.register(tasks.get(task)).name
     known = None if remeasure else read(run, task)
-    if known is not None and known.problem_seed == problem_seed:
+    if known and known.problem_seed == problem_seed and problems in (None, known.problems):
         return known
     begun = time.monotonic()
-    measured = _measure(run, task, problem_seed, report)
+    count = falsify.PROBLEMS if problems is None else problems
+    measured = _measure(run, task, problem_seed, count, report)
     measured = dataclasses.replace(measured, seconds=time.monotonic() - begun)
     write(run, measured)
     return measured
@@ -60,7 +66,7 @@ def findings(
 class _Examiner(NamedTuple):
     """How the networks of a task are judged, and on which problems."""
 
-    judge: Callable[[Network], Judgement]
+    judge: Callable[[Network | Compiled], Judgement]
     problems: Batch
     """The small ones, which recordings named `small` are of."""
     parts: dict[str, slice]
@@ -71,19 +77,21 @@ class _Examiner(NamedTuple):
     which have accuracy and traces alone."""
 
 
-def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], None]) -> Findings:
+def _measure(
+    run: Run, task: str, problem_seed: int, count: int, report: Callable[[str], None]
+) -> Findings:
     ensemble = run.ensemble(run.seeds_with_weights)
     if not len(ensemble):
         raise RunError(f"{run.path}: got a run without weights, needed some under weights/{task}")
     members = {
         f"seed {seed}": ensemble.member(index, task) for index, seed in enumerate(ensemble.seeds)
     }
-    examiner = _examiner(task, problem_seed, next(iter(members.values())))
+    examiner = _examiner(task, problem_seed, count, next(iter(members.values())))
     chosen, titles = _choose(examiner)
     judgements, plain, shown = {}, {}, {}
 
-    def examine(name: str, network: Network) -> Judgement:
-        judgement = examiner.judge(network)
+    def examine(name: str, subject: Network | Compiled) -> Judgement:
+        judgement = examiner.judge(subject)
         recording = dataclasses.replace(judgement.recordings["small"], logits={})
         shown[name] = recording.take(chosen)
         if name in members:
@@ -111,7 +119,7 @@ def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], Non
                 landscape.landscape(network, batch, landscape.WIDE, _RESOLUTION),
                 landscape.sharpness(network, batch, _ITERATIONS),
             )
-            for name, network in ((best, members[best]), (name, compiled))
+            for name, network in ((best, members[best]), (name, compiled.network))
         ]
     compared = plain | examiner.references
     if len(compared) > 1:
@@ -120,6 +128,7 @@ def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], Non
     return Findings(
         task,
         problem_seed,
+        count,
         ensemble.seeds,
         judgements,
         control,
@@ -132,8 +141,8 @@ def _measure(run: Run, task: str, problem_seed: int, report: Callable[[str], Non
     )
 
 
-def _examiner(task: str, problem_seed: int, network: Network) -> _Examiner:
-    """For networks like this one."""
+def _examiner(task: str, problem_seed: int, count: int, network: Network) -> _Examiner:
+    """For networks like this one, with so many problems for the falsifier."""
     only_size = network.config.attention_bias
     if only_size:
         reason = f"the network works for {only_size} nodes alone, and an examination has two sizes"
@@ -143,7 +152,7 @@ def _examiner(task: str, problem_seed: int, network: Network) -> _Examiner:
         exam = examination(task, problem_seed)
         references = {r.name: r.recording.take(exam.parts["plain"]) for r in exam.references}
         return _Examiner(
-            lambda network: measures.judge(network, task, problem_seed),
+            lambda subject: measures.judge(subject, task, problem_seed, problems=count),
             exam.small,
             exam.parts,
             _SHOWN,
@@ -154,7 +163,8 @@ def _examiner(task: str, problem_seed: int, network: Network) -> _Examiner:
         for place, size, count in (("small", SMALL, 32), ("large", LARGE, 16))
     }
 
-    def judge_answers(network: Network) -> Judgement:
+    def judge_answers(subject: Network | Compiled) -> Judgement:
+        network = subject.network if isinstance(subject, Compiled) else subject
         recordings = {place: record(network, batch) for place, batch in batches.items()}
         pairs = {place: (recordings[place], batch) for place, batch in batches.items()}
         evidence = Evidence(
@@ -205,16 +215,16 @@ def _spread(judgements: dict[str, Judgement]) -> list[str]:
 
 def _program(
     task: str, problem_seed: int, judgements: dict[str, Judgement]
-) -> tuple[Program, Network]:
-    """The reference that is nearest to the most networks, and its compiled network."""
+) -> tuple[Program, Compiled]:
+    """The reference that is nearest to the most networks, compiled."""
     nearest = Counter(judgement.evidence.nearest.reference for judgement in judgements.values())
     program = programs.get(nearest.most_common(1)[0][0])
-    network = compile_program(program).network
+    compiled = compile_program(program)
     about = Program(
         program.name,
         program.text,
-        network.config.width,
-        sum(array.size for array in networks.arrays(network).values()),
+        compiled.network.config.width,
+        sum(array.size for array in networks.arrays(compiled.network).values()),
         verify(program, tasks.sample(task, SMALL, _VERIFIED, problem_seed)),
     )
-    return about, network
+    return about, compiled

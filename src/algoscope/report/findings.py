@@ -25,7 +25,7 @@ from algoscope.runs import Run, RunError
 from algoscope.serialise import from_json, to_json
 from algoscope.tasks import Batch, Task
 
-FORMAT = 2
+FORMAT = 3
 _BY_NAME = {Task: tasks.get}
 _WITHOUT_ARRAYS = ("judgements", "control")
 """Fields that can be read from the JSON alone."""
@@ -70,6 +70,8 @@ class Shown(NamedTuple):
 class Findings:
     task: str
     problem_seed: int
+    problems: int
+    """About so many the falsifier tried on each network."""
     seeds: tuple[int, ...]
     judgements: dict[str, Judgement]
     """By name of the network, `seed 0` and so on; the recordings are in `shown`."""

@@ -9,6 +9,7 @@ from algoscope.report import explorer, html, verdicts
 from algoscope.report.chapter import Chapter, Source
 from algoscope.report.examine import findings
 from algoscope.report.figures import style
+from algoscope.report.findings import Findings
 from algoscope.report.html import Section
 from algoscope.report.sections import explorer_data_id, sections
 from algoscope.runs import Run, RunError
@@ -19,11 +20,13 @@ def report(
     out: pathlib.Path | None = None,
     *,
     problem_seed: int = 0,
+    problems: int | None = None,
     remeasure: bool = False,
     report: Callable[[str], None] = lambda text: None,
 ) -> pathlib.Path:
-    """Examines the runs as far as that is not done, and writes their page, with the figures in a
-    folder beside it. Returns the path of the page: report.html in the folder of a single run."""
+    """Examines the runs as far as that is not done (see `findings`), and writes their page, with
+    the figures in a folder beside it. Returns the path of the page: report.html in the folder of a
+    single run."""
     if not runs:
         raise RunError("report: got no run, needed at least one")
     if out is None and len(runs) == 1:
@@ -32,10 +35,20 @@ def report(
         path = out or runs[0].path.parent / f"report-{'-'.join(run.name for run in runs)}.html"
         folder = path.with_name(f"{path.stem}-figures")
     names = list(dict.fromkeys(task for run in runs for task in run.tasks))
-    options = {"problem_seed": problem_seed, "remeasure": remeasure, "report": report}
+
+    def examined(run: Run, task: str) -> Findings:
+        return findings(
+            run,
+            task,
+            problem_seed=problem_seed,
+            problems=problems,
+            remeasure=remeasure,
+            report=report,
+        )
+
     chapters = [
         Chapter(
-            [Source(run, findings(run, task, **options)) for run in runs if task in run.tasks],
+            [Source(run, examined(run, task)) for run in runs if task in run.tasks],
             f"{task}-" if len(names) > 1 else "",
         )
         for task in names

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from algoscope import programs, tasks
 from algoscope.markup import element, escape
-from algoscope.report import html, provenance, verdicts
+from algoscope.report import attempts, html, provenance, verdicts
 from algoscope.report.chapter import Chapter
 from algoscope.report.figures import (
     accuracy,
     attention,
+    counterexamples,
     distances,
     evidence,
     landscape,
@@ -22,6 +23,9 @@ from algoscope.report.figures import (
     weights,
 )
 from algoscope.report.html import Section
+
+_MOST_DRAWN = 8
+"""Counterexamples in one figure."""
 
 
 class _Part(NamedTuple):
@@ -70,6 +74,47 @@ def _verdict(chapter: Chapter) -> str:
 def _accuracy(chapter: Chapter) -> str:
     judgements, control = chapter.findings.judgements, chapter.findings.control
     return chapter.show(accuracy.draw, judgements, control) if control else ""
+
+
+def _attempts(chapter: Chapter) -> str:
+    findings = chapter.findings
+    results = attempts.falsifications(findings.judgements)
+    if not results:
+        return ""
+    text = (
+        "<p>Problems by construction go where those of training do not: lines, trees and other "
+        "graphs of every depth, ties, tiny and nearly equal numbers, every source, other labels, "
+        "other sizes. Then a search starts from the problems that were decided most narrowly, and "
+        "changes them a little at a time. A network disagrees if any step of its trace, or its "
+        "answer, is not the algorithm's. The share is that of the problems by construction.</p>"
+        + attempts.table(findings.subjects, findings.control)
+    )
+    smallest = attempts.counterexamples(results)
+    names = list(smallest)
+    parts = [names[k : k + _MOST_DRAWN] for k in range(0, len(names), _MOST_DRAWN)]
+    figures = [
+        chapter.show(
+            counterexamples.draw,
+            {name: smallest[name] for name in part},
+            end=f"-{number}" if number > 1 else "",
+        )
+        for number, part in enumerate(parts, 1)
+    ]
+    if figures:
+        text += figures[0] + attempts.comparisons_table({n: smallest[n] for n in parts[0]})
+    if len(figures) > 1:
+        rest = {name: c for name, c in smallest.items() if name not in parts[0]}
+        text += element(
+            "details",
+            element("summary", "The counterexamples of the other networks"),
+            *figures[1:],
+            attempts.comparisons_table(rest),
+        )
+    return text + element(
+        "details",
+        element("summary", "Family by family"),
+        attempts.families_table(results),
+    )
 
 
 def _attention(chapter: Chapter) -> str:
@@ -163,6 +208,7 @@ def _provenance(chapter: Chapter) -> str:
 SECTIONS = (
     _Part("verdict", "Verdict", "", _verdict),
     _Part("accuracy", "Accuracy", "Right answers, and what is behind them", _accuracy),
+    _Part("attempts", "Attempts", "How we tried to break them", _attempts),
     _Part("attention", "Attention", "What they read, step by step", _attention),
     _Part("explore", "Explorer", "Look for yourself", _explorer),
     _Part("trace", "Trace", "Where they leave the trace", _trace),

@@ -76,13 +76,21 @@ def headline(task: str, judgements: Judgements) -> str:
 
 
 def lead(judgements: Judgements, control: Judgement | None) -> str:
-    """What speaks for and against, in two sentences. HTML."""
+    """What speaks for and against, in a few sentences. HTML."""
     accuracy = [judgement.evidence.accuracy["large"] for judgement in judgements.values()]
     span = " to ".join(dict.fromkeys((percent(min(accuracy)), percent(max(accuracy)))))
     sentences = [f"On problems larger than those of training, {span} of the answers are right."]
     if control is None:
         first = next(iter(judgements.values()))
         return f"{sentences[0]} {escape(first.verdict.reasons[0]).capitalize()}."
+    tried = [j.evidence.falsification for j in judgements.values() if j.evidence.falsification]
+    if tried:
+        broken = sum(result.wrong > 0 for result in tried)
+        least = min(result.problems for result in tried)
+        sentences.append(
+            f"At least {least:,} problems were tried to break each: {broken} of {len(tried)} "
+            f"{'differs' if broken == 1 else 'differ'} from the algorithm on some of them."
+        )
     against = Counter(
         CRITERIA[key].label
         for judgement in judgements.values()

@@ -22,6 +22,10 @@ class Demo(Verb):
     sizes: tuple[int, ...] = (8, 16)
     """Sizes of the problems in training; each takes time to compile."""
 
+    problems: int | None = None
+    """On about so many problems a disagreement with the algorithm is searched for, for each
+    network; 4,000 if not given."""
+
     def run(self) -> Answer:
         from algoscope import networks, programs, report, tasks, training
         from algoscope.programs.compiler import compile_program
@@ -61,7 +65,7 @@ class Demo(Verb):
         run = training.train(config, self.out, force=True, report=report_progress(self.output))
         parquet.write(run)
         stage(4, "measure how far each network is from the algorithm")
-        findings = report.findings(run, "bfs", report=self.output.report)
+        findings = report.findings(run, "bfs", problems=self.problems, report=self.output.report)
         stage(5, "draw the figures and write the page")
         path = report.report([run])
         seconds = time.monotonic() - begun

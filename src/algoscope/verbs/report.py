@@ -26,6 +26,9 @@ class Report(Verb):
     """The FILE.py of each task of your own that the runs are for."""
     problem_seed: int = 0
     """Seed of the problems on which the networks are examined."""
+    problems: int | None = None
+    """On about so many problems a disagreement with the algorithm is searched for, for each
+    network. If not given, as many as in the run folder, or else 4,000."""
     remeasure: bool = False
     """Measure anew what was measured already."""
 
@@ -45,6 +48,7 @@ class Report(Verb):
             opened,
             self.out,
             problem_seed=self.problem_seed,
+            problems=self.problems,
             remeasure=self.remeasure,
             report=self.output.report,
         )

@@ -53,8 +53,9 @@ def draw(
         "evidence",
         figure,
         "Each dot is a network, each row one of the numbers that the verdict rests on. A network "
-        "<em>runs</em> the algorithm if all its dots are in the blue zones on the right; one dot "
-        "in an orange zone is enough for <em>shortcut</em>.",
+        "<em>runs</em> the algorithm if all its dots are in the blue zones on the right. Of one "
+        "that disagrees with the algorithm somewhere, a dot in an orange zone makes a "
+        "<em>shortcut</em>.",
         f"{len(criteria)} rows, one a tested number from 0 to 1, with a dot for each of "
         f"{len(judgements)} networks, and the two thresholds of each number.",
         ["network", "number", "value", "runs_from", "shortcut_below"],
