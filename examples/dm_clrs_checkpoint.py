@@ -26,5 +26,5 @@ parameters = dm_clrs.read_checkpoint(CHECKPOINT)
 network = dm_clrs.from_parameters(network, parameters)
 
 if __name__ == "__main__":
-    judgement = measures.judge(network, task="bfs")
+    judgement = measures.judge(network, task="bfs", problems=1000)
     print(judgement.verdict, *judgement.verdict.reasons, sep="\n  ")

@@ -90,9 +90,10 @@ def main():
     print(tasks.run(way_out, building, exits={"hall"}))
 
     # Compile the program into a network, and verify it against the reference algorithm.
-    network = compile_program(program).network
+    compiled = compile_program(program)
     verification = verify(program, batch)
-    print(f"compiled, width {network.config.width}: {verification.network.exact_traces:.0%} exact")
+    width = compiled.network.config.width
+    print(f"compiled, width {width}: {verification.network.exact_traces:.0%} exact")
 
     # Train a small network shortly, in the same way as on the thirty tasks.
     config = training.TrainingConfig(
@@ -110,8 +111,8 @@ def main():
     # Judge both: does the network run the algorithm, or a shortcut?
     programs.register(program)
     judgements = {
-        "compiled": measures.judge(network, way_out),
-        "trained": measures.judge(trained, way_out),
+        "compiled": measures.judge(compiled, way_out, problems=500),
+        "trained": measures.judge(trained, way_out, problems=500),
     }
     for name, judgement in judgements.items():
         print(f"{name}: {judgement.verdict}")

@@ -97,5 +97,5 @@ model = Reasoner()
 train(model)
 
 if __name__ == "__main__":
-    judgement = measures.judge(record, task="bfs")
+    judgement = measures.judge(record, task="bfs", problems=1000)
     print(judgement.verdict, *judgement.verdict.reasons, sep="\n  ")
