@@ -10,6 +10,8 @@ from algoscope.report import html, verdicts
 from algoscope.statistics import Estimate
 from algoscope.table import Table
 
+_SHARE = "share, 95 % interval"
+
 
 def falsifications(judgements: Mapping[str, Judgement]) -> dict[str, Falsification]:
     """Of those that were tried, by name."""
@@ -24,31 +26,35 @@ def counterexamples(results: Mapping[str, Falsification]) -> dict[str, Counterex
 
 def table(subjects: Mapping[str, Judgement], control: Judgement | None) -> str:
     """A row a subject: what was tried, and how often it disagreed. HTML."""
-    numbers = ("problems", "families", "nodes", "most steps", "disagreements")
-    texts = ("share, 95 % interval", "without any disagreement")
+    numbers = ("problems", "families", "nodes", "most steps", "disagreements", _SHARE)
     heads = [
         *(element("th", name, scope="col") for name in ("network", "verdict")),
         *(element("th", name, scope="col", class_="number") for name in numbers),
-        *(element("th", name, scope="col") for name in texts),
+        element("th", "without any disagreement", scope="col"),
     ]
     rows = []
     for name, result in falsifications(subjects).items():
         judgement = subjects[name]
         least, most = result.sizes
-        counts = (f"{result.problems:,}", result.family_count, f"{least} to {most}", result.steps)
+        values = (
+            f"{result.problems:,}",
+            result.family_count,
+            f"{least} to {most}",
+            result.steps,
+            f"{result.wrong:,}",
+            _percent(result.rate),
+        )
         rows.append(
             element(
                 "tr",
                 element("td", escape(name)),
                 element("td", verdicts.word(judgement.verdict.word)),
-                *(element("td", escape(c), class_="number") for c in counts),
-                element("td", f"{result.wrong:,}", class_="number"),
-                element("td", escape(_percent(result.rate))),
+                *(element("td", escape(value), class_="number") for value in values),
                 element("td", escape(_region(result))),
                 class_="control" if judgement is control else None,
             )
         )
-    return html.table_of_elements(heads, rows, "what was tried")
+    return html.table_of_elements(heads, rows, "what was tried", bleed=True)
 
 
 def families_table(results: Mapping[str, Falsification]) -> str:
@@ -67,7 +73,7 @@ def families_table(results: Mapping[str, Falsification]) -> str:
         [r.family, f"{r.problems:,}", f"{r.wrong:,}", f"{r.wrong_answers:,}", _percent(r.rate)]
         for r in sorted(rates.values(), key=lambda r: -r.rate.value)
     ]
-    columns = ["family", "problems", "disagreements", "wrong answers", "share, 95 % interval"]
+    columns = ["family", "problems", "disagreements", "wrong answers", _SHARE]
     return html.table(Table("All networks together", columns, rows))
 
 
@@ -84,7 +90,8 @@ def comparisons_table(smallest: Mapping[str, Counterexample]) -> str:
 
 
 def _percent(rate: Estimate) -> str:
-    value, low, high = (f"{100 * number:.3g}" for number in rate)
+    # Rounded first, since the lower bound of none is 0 up to rounding.
+    value, low, high = (f"{100 * round(number, 9):.3g}" for number in rate)
     return f"{value} % [{low}, {high}]"
 
 

@@ -55,8 +55,7 @@ def _panel(axes: Axes, counterexample: Counterexample) -> None:
         spots = np.stack([np.linspace(0, 1, batch.nodes), np.full(batch.nodes, 0.5)], -1)
         _write_numbers(axes, batch, spots)
     else:
-        spots = places(A[0])
-        spots[:, 1] = 1 - spots[:, 1]
+        spots = _spots(np.asarray(A[0]))
         listed = edges(np.asarray(A[0]))
         for edge in listed:
             _draw_edge(axes, edge, spots, len(listed) <= _MOST_WEIGHTS)
@@ -67,6 +66,21 @@ def _panel(axes: Axes, counterexample: Counterexample) -> None:
     axes.set_yticks([])
     for spine in axes.spines.values():
         spine.set_visible(False)
+
+
+def _spots(A: np.ndarray) -> np.ndarray:
+    """Places of the nodes: A [n, n] -> [n, 2]. Those without edges stand in a row below."""
+    joined = (A != 0) | (A.T != 0)
+    np.fill_diagonal(joined, False)
+    lonely = ~joined.any(0)
+    spots = np.zeros((len(A), 2))
+    if not lonely.all():
+        spots[~lonely] = places(A[np.ix_(~lonely, ~lonely)])
+        low = 0.15 if lonely.any() else 0.0
+        spots[:, 1] = low + (1 - low) * (1 - spots[:, 1])
+    count = int(lonely.sum())
+    spots[lonely] = np.stack([(np.arange(count) + 0.5) / max(1, count), np.full(count, -0.1)], -1)
+    return spots
 
 
 def _draw_nodes(axes: Axes, batch: Batch, spots: np.ndarray, wrong: list[int]) -> None:
@@ -95,9 +109,9 @@ def _draw_edge(axes: Axes, edge: Edge, spots: np.ndarray, written: bool) -> None
     start, end = spots[edge.sender], spots[edge.receiver]
     middle = (start + end) / 2
     if edge.sender == edge.receiver:
-        above = {"xytext": (0, 11), "textcoords": "offset points", "ha": "center", "va": "center"}
+        above = {"xytext": (-8, 8), "textcoords": "offset points", "ha": "center", "va": "center"}
         axes.annotate("o", tuple(start), color=style.MUTED, fontsize=11, **above)
-        middle = start + np.array([0.0, 0.24])
+        middle = start + np.array([-0.15, 0.15])
     elif edge.both:
         axes.plot(*np.stack([start, end], -1), color=style.MUTED, linewidth=1.0, zorder=1)
     else:
