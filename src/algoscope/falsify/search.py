@@ -400,9 +400,10 @@ def rows_of(n: int) -> int:
 
 
 def generations(n: int, count: int) -> int:
-    """Into how many generations of a search so many problems of n nodes go; none that is not
-    full."""
-    return round(count / rows_of(n)) if count >= rows_of(n) else 0
+    """Into how many generations of a search so many problems of n nodes go: at least one, where
+    that is cheap."""
+    least = 1 if n <= _LEARNT else 0
+    return max(least, count // rows_of(n))
 
 
 def _time(n: int, length: int) -> int:
