@@ -6,10 +6,11 @@
     python benchmarks/words.py report words.jsonl
 
 The weights of hundreds of networks are not kept: of each seed's best weights in validation and of
-its last ones remains a line of JSON with the word and the numbers behind it. A task and recipe
-whose lines are there is not done again. Where numba is missing, problems are drawn and traced in
-plain Python, which takes minutes for large ones: `prepare` makes those of the examination, the
-falsifier and the scores beforehand, and `--processes` draws what is learnt from.
+its last ones remains a line of JSON with the word and the numbers behind it. Seeds of a task and
+recipe whose lines are there are not done again; `--first-seed` does a part of them. Where numba is
+missing, problems are drawn and traced in plain Python, which takes minutes for large ones:
+`prepare` makes those of the examination, the falsifier and the scores beforehand, and `--processes`
+draws what is learnt from.
 """
 
 import argparse
@@ -74,6 +75,7 @@ BEST, LAST = "best", "last"
 class StoredGroup(NamedTuple):
     names: list[str]
     batch: Batch
+    coordinates: dict[str, np.ndarray]
 
 
 class StoredExamination(NamedTuple):
@@ -127,6 +129,7 @@ def configuration(task: str, recipe: str, options: argparse.Namespace) -> traini
     return training.TrainingConfig(
         (task,),
         seeds=options.seeds,
+        first_seed=options.first_seed,
         steps=options.steps,
         objective=chosen.objective,
         # Judged are networks of the task's own features.
@@ -143,7 +146,10 @@ def draw_problems(task: str, options: argparse.Namespace) -> Problems:
             recipe: make_plan(configuration(task, recipe, options), task)
             for recipe in options.recipes
         },
-        [[StoredGroup(g.names.tolist(), g.batch) for g in groups] for groups in covers],
+        [
+            [StoredGroup(g.names.tolist(), g.batch, g.coordinates) for g in groups]
+            for groups in covers
+        ],
         StoredExamination(
             exam.small,
             exam.large,
@@ -164,7 +170,7 @@ def prepare(path: pathlib.Path, names: Sequence[str], options: argparse.Namespac
     described = json.dumps(to_json(drawn, arrays, NAMES))
     # A network reads the numbers of these in single precision.
     for name, values in arrays.items():
-        if values.dtype == np.float64 and ".exam." not in name:
+        if values.dtype == np.float64 and (".batch." in name or ".scored." in name):
             arrays[name] = values.astype(np.float32)
     np.savez_compressed(path, allow_pickle=False, described=np.array(described), **arrays)
     print(f"{path}: {path.stat().st_size / 2**20:.1f} MiB")
@@ -264,7 +270,10 @@ class Test(NamedTuple):
         parts = {name: slice(*ends) for name, ends in stored.parts.items()}
         return Test(
             Examination(stored.small, stored.large, parts, stored.changed, None),
-            [[Group.of_batch(np.array(g.names), g.batch) for g in c] for c in problems.covers],
+            [
+                [Group.of_batch(np.array(g.names), g.batch, g.coordinates) for g in groups]
+                for groups in problems.covers
+            ],
             problems.scored,
         )
 
@@ -276,7 +285,7 @@ def judged(
     steps: Sequence[int],
     options: argparse.Namespace,
 ) -> Iterator[Line]:
-    """The lines of all seeds, which are numbered from 0."""
+    """The lines of all seeds."""
     judgements = judge_all(
         stacked,
         named[0],
@@ -288,9 +297,9 @@ def judged(
         report=progress(*named),
     )
     by_size = {str(size): scores(stacked, batch) for size, batch in test.scored.items()}
-    for seed, judgement in enumerate(judgements):
-        mine = {size: float(values[seed]) for size, values in by_size.items()}
-        yield line(named, seed, int(steps[seed]), judgement, mine)
+    for k, judgement in enumerate(judgements):
+        mine = {size: float(values[k]) for size, values in by_size.items()}
+        yield line(named, options.first_seed + k, steps[k], judgement, mine)
 
 
 def progress(*named: str) -> Callable[[str], None]:
@@ -304,13 +313,13 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
     stored = read_problems(options.problems_from) if options.problems_from else {}
     for task in names:
         for recipe in options.recipes:
-            done = [one for one in read(path) if (one.task, one.recipe) == (task, recipe)]
-            if len(done) == 2 * options.seeds:
+            config = configuration(task, recipe, options)
+            lines = [one for one in read(path) if (one.task, one.recipe) == (task, recipe)]
+            if set(config.all_seeds) <= {one.seed for one in lines}:
                 print(f"{task}, {recipe}: in {path} already")
                 continue
             begun = time.perf_counter()
             problems = stored.get(task) or draw_problems(task, options)
-            config = configuration(task, recipe, options)
             plan = plan_training(config, plans=(problems.plans[recipe],))
             learners, step_seconds = train(plan, options.processes, progress(task, recipe))
             trained = time.perf_counter()
@@ -340,7 +349,7 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
             with path.open("a") as file:
                 for content in (*map(to_json, lines), {"about": to_json(about)}):
                     file.write(json.dumps(content) + "\n")
-            print(table(lines), flush=True)
+            print(table(read(path)), flush=True)
 
 
 def read(path: pathlib.Path) -> list[Line]:
@@ -388,6 +397,7 @@ def main() -> None:
         verb.add_argument("names", nargs="+", metavar="task")
         verb.add_argument("--recipes", nargs="+", choices=RECIPES, default=["usual", "faithful"])
         verb.add_argument("--seeds", type=int, default=128)
+        verb.add_argument("--first-seed", type=int, default=0)
         verb.add_argument("--steps", type=int, default=10_000)
         verb.add_argument("--width", type=int, default=128)
         verb.add_argument("--problems", type=int, default=PROBLEMS)

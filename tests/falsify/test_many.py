@@ -59,7 +59,7 @@ def test_an_exact_network_beside_a_noisy_one_has_no_disagreement():
 def test_traced_problems_are_read_from_their_batch():
     groups = covers_of("bellman_ford", problems=FEW, sizes=SIZES, count=1)[0]
     for group in groups:
-        again = Group.of_batch(group.names, group.batch)
+        again = Group.of_batch(group.names, group.batch, group.coordinates)
         for one, other in zip(group.problems, again.problems, strict=True):
             assert set(one) == set(other)
             assert all(np.allclose(one[name], other[name]) for name in one)

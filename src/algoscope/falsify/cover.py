@@ -55,9 +55,13 @@ class Group:
         return Group(np.array([name for name, _ in named]), problems, traced(task, problems))
 
     @staticmethod
-    def of_batch(names: np.ndarray, batch: Batch) -> "Group":
+    def of_batch(
+        names: np.ndarray, batch: Batch, known_coordinates: dict[str, np.ndarray]
+    ) -> "Group":
         """Of problems that are traced already."""
-        return Group(names, with_uneven_positions(batch), batch)
+        group = Group(names, with_uneven_positions(batch), batch)
+        group.__dict__["coordinates"] = known_coordinates
+        return group
 
 
 def shares(sizes: tuple[int, ...]) -> dict[int, float]:

@@ -136,7 +136,8 @@ class GraphObjective:
         return self._data
 
     def _draw(self, number: int) -> Future[Generation]:
-        config = self._plan.config
+        # A copy, without what was computed of it, goes to other processes.
+        config = dataclasses.replace(self._plan.config)
         return self._executor.submit(
             draw_generation, config, self._plan.tasks, number, config.all_seeds
         )
