@@ -29,7 +29,7 @@ def untrained() -> list:
 def test_rates_are_those_of_each_network_alone(untrained):
     covers = covers_of("bfs", problems=FEW, sizes=SIZES, count=2)
     together = falsify_all(
-        stacked(untrained), "bfs", problems=FEW, sizes=SIZES, searched=False, covers=covers
+        stacked(untrained), "bfs", sizes=SIZES, covers=covers, searched=False, shrunk=0
     )
     for network, result in zip(untrained, together, strict=True):
         alone = Hunt(network, tasks.get("bfs"), None, np.random.default_rng(0))
