@@ -35,6 +35,9 @@ class AboutSubjects(Verb):
 
     def subjects(self) -> "tuple[str, dict[str, Subject | Compiled]]":
         """The task, and what is to be judged by name."""
+        from algoscope.runs.environment import keep_compiled_programs
+
+        keep_compiled_programs()
         named = self.task and find_task(self.task).name
         if self.path.is_file() and self.path.suffix in (".safetensors", ".program", ".py"):
             if self.seeds:
@@ -130,5 +133,5 @@ def drawn(name: str, result: "Falsification") -> list[Table | str]:
         f"\n{name}, smallest counterexample: {smallest.inputs}",
         trace._replace(title=f"the algorithm, {trace.title}"),
         smallest.comparison,
-        f"the same in Python:\n{python}",
+        f"the same in Python:\n{python}\n",
     ]
