@@ -9,6 +9,8 @@ are trained as one ensemble. Recipes of one task and objective share their compi
     python benchmarks/trained_zoo.py train PROBLEMS OUT         # all recipes, or those named
         --seconds 540                                           # begins none after so long
     python benchmarks/trained_zoo.py unpack OUT FOLDER          # a file of weights for each network
+    python benchmarks/trained_zoo.py judge OUT RESULTS.json     # the verdict on every network
+    python benchmarks/trained_zoo.py report RESULTS.json        # words by what was taught
 
 Problems are drawn once, where numba is; training reads them, and draws what is missing. OUT has one
 file for each task, written after every recipe; a second call trains what is missing.
@@ -27,7 +29,7 @@ import jax
 import numpy as np
 import safetensors
 
-from algoscope import files, networks, programs, serialise, tasks
+from algoscope import falsify, files, measures, networks, programs, serialise, tasks
 from algoscope.networks import Network, NetworkConfig
 from algoscope.runs.environment import keep_compiled_programs
 from algoscope.tasks import Batch, Feature, Stage
@@ -36,6 +38,7 @@ from algoscope.training.ensemble import start_learners
 from algoscope.training.graph_objective import GenerationOnDevice, GraphObjective, Group
 from algoscope.training.optimiser import Learner
 from algoscope.training.plan import TrainingPlan, plan_training
+from algoscope.verdict import WORDS
 
 SEEDS = 2
 WIDTH = 64
@@ -298,8 +301,55 @@ def subjects(out: pathlib.Path) -> Iterator[Subject]:
                     yield Subject(recipe, stop, seed, networks.with_arrays(skeleton, one))
 
 
+def was_taught(recipe: Recipe) -> str:
+    """What the networks of a recipe learnt from."""
+    if recipe.teacher and programs.get(recipe.teacher).role is programs.Role.WRONG:
+        return "a wrong program"
+    return "one kind of graph" if recipe.graphs not in (CLRS, MIXED) else "the algorithm"
+
+
+def judge(out: pathlib.Path, path: pathlib.Path, problems: int) -> None:
+    """Judges what is not judged yet, and writes after every network."""
+    keep_compiled_programs()
+    results = json.loads(path.read_text()) if path.exists() else {}
+    for subject in subjects(out):
+        if subject.name in results:
+            continue
+        judgement = measures.judge(subject.network, subject.recipe.task, problems=problems)
+        verdict, evidence = judgement.verdict, judgement.evidence
+        tried = evidence.falsification
+        assert tried is not None
+        results[subject.name] = {
+            "taught": was_taught(subject.recipe),
+            "recipe": subject.recipe.name,
+            "task": subject.recipe.task,
+            "steps": subject.steps,
+            "word": verdict.word,
+            "which": verdict.which,
+            "scope": verdict.scope,
+            "accuracy": evidence.accuracy,
+            "tested": evidence.tested,
+            "rate": tried.rate.value,
+            "smallest": tried.smallest.batch.nodes if tried.smallest else None,
+        }
+        files.write_bytes(path, json.dumps(results, indent=1).encode())
+        print(f"{subject.name}: {verdict}"[:160], flush=True)
+
+
+def report(path: pathlib.Path) -> None:
+    """Words by what was taught, and by recipe, in Markdown."""
+    results = list(json.loads(path.read_text()).values())
+    for title, key in (("taught", "taught"), ("recipe", "recipe")):
+        print(f"| {title} | networks | {' | '.join(WORDS)} |\n|{'---|' * (len(WORDS) + 2)}")
+        for value in dict.fromkeys(result[key] for result in results):
+            mine = [result["word"] for result in results if result[key] == value]
+            counts = " | ".join(str(mine.count(word)) for word in WORDS)
+            print(f"| {value} | {len(mine)} | {counts} |")
+        print()
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("list")
     verbs.add_parser("problems").add_argument("problems", type=pathlib.Path)
@@ -311,6 +361,11 @@ def main() -> None:
     unpacking = verbs.add_parser("unpack")
     unpacking.add_argument("out", type=pathlib.Path)
     unpacking.add_argument("folder", type=pathlib.Path)
+    judging = verbs.add_parser("judge")
+    judging.add_argument("out", type=pathlib.Path)
+    judging.add_argument("results", type=pathlib.Path)
+    judging.add_argument("--problems", type=int, default=falsify.PROBLEMS)
+    verbs.add_parser("report").add_argument("results", type=pathlib.Path)
     chosen = parser.parse_args()
     if chosen.verb == "list":
         for recipe in RECIPES:
@@ -321,6 +376,10 @@ def main() -> None:
     elif chosen.verb == "problems":
         for recipe in RECIPES:
             problems_for(recipe, chosen.problems)
+    elif chosen.verb == "judge":
+        judge(chosen.out, chosen.results, chosen.problems)
+    elif chosen.verb == "report":
+        report(chosen.results)
     elif chosen.verb == "train":
         train(chosen.problems, chosen.out, chosen.recipes, chosen.seconds)
     else:

@@ -21,8 +21,8 @@ import multiprocessing
 import pathlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -315,7 +315,7 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
         for recipe in options.recipes:
             config = configuration(task, recipe, options)
             lines = [one for one in read(path) if (one.task, one.recipe) == (task, recipe)]
-            if set(config.all_seeds) <= {one.seed for one in lines}:
+            if set(config.all_seeds) <= {one.seed for one in lines if one.weights == BEST}:
                 print(f"{task}, {recipe}: in {path} already")
                 continue
             begun = time.perf_counter()
@@ -323,16 +323,17 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
             plan = plan_training(config, plans=(problems.plans[recipe],))
             learners, step_seconds = train(plan, options.processes, progress(task, recipe))
             trained = time.perf_counter()
-            best, test, lines = learners.best, Test.of(problems), []
+            best, test = learners.best, Test.of(problems)
             assert best is not None
             last_steps = [options.steps] * options.seeds
+            # The last weights first, and each written as it comes: a stop costs the others alone.
             for name, vectors, steps in (
-                (BEST, best.weights, np.asarray(best.step).tolist()),
                 (LAST, learners.weights, last_steps),
+                (BEST, best.weights, np.asarray(best.step).tolist()),
             ):
                 stacked = jax.vmap(plan.layout.unpack)(vectors).network(task)
                 named = (task, recipe, name)
-                lines += judged(named, stacked, test, steps, options)
+                append(path, map(to_json, judged(named, stacked, test, steps, options)))
             about = {
                 "task": task,
                 "recipe": recipe,
@@ -346,10 +347,13 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
                     "judging": time.perf_counter() - trained,
                 },
             }
-            with path.open("a") as file:
-                for content in (*map(to_json, lines), {"about": to_json(about)}):
-                    file.write(json.dumps(content) + "\n")
+            append(path, [{"about": to_json(about)}])
             print(table(read(path)), flush=True)
+
+
+def append(path: pathlib.Path, contents: Iterable[Any]) -> None:
+    with path.open("a") as file:
+        file.writelines(json.dumps(content) + "\n" for content in contents)
 
 
 def read(path: pathlib.Path) -> list[Line]:
