@@ -59,7 +59,18 @@ class TrainingConfig(TrainingOptions):
         return tuple(range(self.first_seed, self.first_seed + self.seeds))
 
     def as_json(self) -> dict:
-        return dataclasses.asdict(self)
+        """Without what came later and has its default: descriptions of older trainings stay equal
+        to those of the same trainings now."""
+        content = dataclasses.asdict(self)
+        for part, kind, names in (
+            (content, TrainingConfig, ("objective", "teacher", "keep")),
+            (content["recipe"], Recipe, ("graphs",)),
+        ):
+            defaults = {field.name: field.default for field in dataclasses.fields(kind)}
+            for name in names:
+                if part[name] == defaults[name]:
+                    del part[name]
+        return content
 
 
 def hint_options(mode: str) -> dict[str, Any]:
