@@ -315,6 +315,9 @@ def judge(out: pathlib.Path, path: pathlib.Path, problems: int) -> None:
     for subject in subjects(out):
         if subject.name in results:
             continue
+        if subject.network.features != tasks.get(subject.recipe.task).features:
+            print(f"{subject.name}: reads other features than the task's programs", flush=True)
+            continue
         judgement = measures.judge(subject.network, subject.recipe.task, problems=problems)
         verdict, evidence = judgement.verdict, judgement.evidence
         tried = evidence.falsification

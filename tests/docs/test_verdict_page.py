@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import math
 import runpy
 import sys
@@ -105,3 +106,17 @@ def test_readme_and_findings_count_the_held_out_subjects(zoo):
     assert f"Of {held_out} compiled networks of held-out programs" in one_line(read("README.md"))
     findings = one_line(read("docs/explanation/findings.md"))
     assert f"{held_out // 2} held-out programs, two seeds of problems" in findings
+
+
+def test_the_page_shows_what_was_said_of_trained_networks(page):
+    shown = table(page, "taught", "networks", "undecided")
+    measured = tables(_printed("trained_zoo", "report"))[0]
+    assert shown.rows == measured.rows
+    content = json.loads((ROOT / "benchmarks" / "trained_zoo.json").read_text())
+    judged = list(content.values())
+    assert f"{len(judged)} of them were judged" in page
+    by_wrong = [r for r in judged if r["task"] == "bfs" and r["taught"] == "a wrong program"]
+    named = [r for r in by_wrong if r["which"] and r["recipe"].startswith(r["which"])]
+    assert (
+        f"Of the {len(by_wrong)} BFS networks that a wrong program taught, {len(named)} are named"
+    ) in page
