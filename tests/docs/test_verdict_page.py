@@ -103,7 +103,7 @@ def test_no_wrong_program_runs_and_no_exact_one_takes_a_shortcut(zoo):
 
 def test_readme_and_findings_count_the_held_out_subjects(zoo):
     held_out = sum(sum(words.values()) for (name, _), words in zoo.items() if "held" in name)
-    assert f"Of {held_out} compiled networks of held-out programs" in one_line(read("README.md"))
+    assert f"Of {held_out // 2} held-out programs, each judged twice" in one_line(read("README.md"))
     findings = one_line(read("docs/explanation/findings.md"))
     assert f"{held_out // 2} held-out programs, two seeds of problems" in findings
 

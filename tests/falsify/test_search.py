@@ -126,7 +126,23 @@ def test_disagreements_beyond_a_certificate_are_left_out():
     assert free.wrong > 0
     assert inside.wrong == 0
     assert inside.left_out > 0
-    assert str(inside).endswith("within the certificate")
+    assert str(inside).endswith(f"{inside.left_out} beyond the certificate left out")
+
+
+def test_problems_that_confirm_a_region_count_in_no_rate():
+    result = falsify(bfs_up_to(9), "bfs", problems=1500)
+    assert result.region is not None
+    assert result.region.confirmed > 500
+    alone = falsify(bfs_up_to(9), "bfs", problems=1500, seed=5)
+    for one, other in ((result, alone), (alone, result)):
+        assert one.rate.low <= other.rate.high
+    assert result.problems < 1500 + result.region.confirmed
+
+
+def test_few_problems_and_impossible_sizes():
+    assert falsify(interpreted("bfs"), "bfs", problems=1).problems > 0
+    with pytest.raises(ValueError, match=r"sizes: got \(0,\), needed one of at least"):
+        falsify(interpreted("bfs"), "bfs", sizes=(0,))
 
 
 def test_the_search_finds_more_than_the_sampler():

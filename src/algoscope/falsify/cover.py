@@ -77,6 +77,8 @@ def cover(task: Task, sizes: tuple[int, ...], problems: int, seed: int) -> list[
     groups = []
     for n, share in shares(sizes).items():
         count = int(COVERED * problems * share / len(members) + 0.7)
+        if n == min(sizes):
+            count = max(1, count)
         by_size: dict[int, list[tuple[str, Problem]]] = {}
         for member in members if count else []:
             for problem in member.draw(n, count, random):

@@ -137,14 +137,16 @@ class _Hunts:
 
     def regions(self, covers: Sequence[Sequence[Group]]) -> list[Region | None]:
         """Of each network the region without a disagreement, if the last cover confirms it."""
-        *more, last = covers or [[]]
+        if not covers:
+            return [None] * len(self.hunts)
+        *more, last = covers
         for groups in more:
             self.examine(groups)
         fitted = [hunt.fitted() if hunt.wrong else None for hunt in self.hunts]
         before = len(self.hunts[0].examined)
         self.examine(last)
         return [
-            hunt.fitted() if region and _agrees_in(region, hunt.examined[before:]) else None
+            region and _confirmed(region, hunt.examined[before:])
             for hunt, region in zip(self.hunts, fitted, strict=True)
         ]
 
@@ -157,8 +159,12 @@ class _Hunts:
         return results
 
 
-def _agrees_in(region: Region, examined: list[Examined]) -> bool:
-    return not any(
-        (tried.result.wrong & tried.counted & region.holds(tried.group.coordinates)).any()
-        for tried in examined
-    )
+def _confirmed(region: Region, examined: list[Examined]) -> Region | None:
+    """The region, with how many of the problems lie in it; None if one of them disagrees."""
+    confirmed = 0
+    for tried in examined:
+        inside = tried.counted & region.holds(tried.group.coordinates)
+        if (tried.result.wrong & inside).any():
+            return None
+        confirmed += int(inside.sum())
+    return region._replace(confirmed=confirmed) if confirmed else None

@@ -50,7 +50,7 @@ class Falsification(NamedTuple):
     @property
     def agreement(self) -> float:
         """The share of problems without a disagreement, those of the search counted."""
-        return 1 - self.wrong / self.problems
+        return 1 - self.wrong / self.problems if self.problems else float("nan")
 
     @property
     def rate(self) -> Estimate:
@@ -71,7 +71,7 @@ class Falsification(NamedTuple):
         """How hard the subject was tested."""
         searched = " and a search" if any(f.family == SEARCH for f in self.families) else ""
         least, most = self.sizes
-        certificate = ", within the certificate" if self.certified else ""
+        certificate = f", {self.left_out:,} beyond the certificate left out" * self.certified
         return (
             f"{self.problems:,} problems of {self.family_count} families{searched}, "
             f"sizes {least} to {most}, up to {self.steps} steps{certificate}"

@@ -135,6 +135,8 @@ class Rule(NamedTuple):
 
     def holds(self, values: dict[str, np.ndarray]) -> np.ndarray:
         """bool [problem]; where a task has no such coordinate, everywhere."""
+        if self.coordinate not in values:
+            return np.ones(len(next(iter(values.values()))), bool)
         value = values[self.coordinate]
         return value <= self.boundary if self.at_most else value >= self.boundary
 
@@ -148,6 +150,8 @@ class Region(NamedTuple):
     """Problems in it that were tried, without a disagreement."""
     beyond: Estimate
     """The share of disagreements outside."""
+    confirmed: int = 0
+    """Fresh problems inside, none of which disagrees."""
 
     def holds(self, values: dict[str, np.ndarray]) -> np.ndarray:
         return np.all([rule.holds(values) for rule in self.rules], 0)
@@ -169,7 +173,7 @@ def find_region(
             rule
             for name in values
             for at_most in (True, False)
-            for rule in _rules(name, at_most, values[name], wrong & inside, last)
+            for rule in _rules(name, at_most, values[name], wrong & inside, ~wrong & inside, last)
         ]
         if not candidates:
             return None
@@ -190,7 +194,7 @@ def find_region(
 
 
 def _rules(
-    name: str, at_most: bool, value: np.ndarray, wrong: np.ndarray, last: bool
+    name: str, at_most: bool, value: np.ndarray, wrong: np.ndarray, right: np.ndarray, last: bool
 ) -> list[Rule]:
     """Thresholds that put all wrong problems outside, or a part of them. So near to a wrong problem
     that fewer than `_WITNESSES` right ones lie between, nothing is claimed."""
@@ -199,7 +203,7 @@ def _rules(
     spread = np.linspace(0, len(levels) - 1, 1 if last else _LEVELS).astype(int)
     rules = []
     for level in levels[np.unique(spread)]:
-        below = np.sort(signed[signed < level])
+        below = np.sort(signed[right & (signed < level)])
         if len(below) > _WITNESSES:
             boundary = below[-_WITNESSES]
             rules.append(Rule(name, at_most, float(boundary if at_most else -boundary)))

@@ -109,6 +109,8 @@ class Examined(NamedTuple):
     result: Disagreement
     counted: np.ndarray
     """Which problems count: those within the certificate, if there is one."""
+    confirms: bool = False
+    """Whether the problems were chosen to lie within a region: no rate is counted over them."""
 
 
 class Hunt:
@@ -137,20 +139,22 @@ class Hunt:
 
     @property
     def sizes(self) -> list[int]:
-        return sorted({tried.group.batch.nodes for tried in self.examined})
+        return sorted({t.group.batch.nodes for t in self.examined if t.counted.any()})
 
     @property
     def status(self) -> str:
         count = sum(int(tried.counted.sum()) for tried in self.examined)
         return f"{len(self.wrong):,} disagreements in {count:,} problems"
 
-    def examine(self, group: Group) -> int:
+    def examine(self, group: Group, *, confirms: bool = False) -> int:
         """Tries the problems, and keeps what is wrong or nearly so; how many disagree."""
-        return self.note(group, *self._compare(group.batch))
+        return self.note(group, *self._compare(group.batch), confirms)
 
-    def note(self, group: Group, result: Disagreement, counted: np.ndarray) -> int:
+    def note(
+        self, group: Group, result: Disagreement, counted: np.ndarray, confirms: bool = False
+    ) -> int:
         """Keeps what came of a group of problems; how many disagree."""
-        self.examined.append(Examined(group, result, counted))
+        self.examined.append(Examined(group, result, counted, confirms))
         rows = zip(result.margin, group.problems, group.names, result.wrong, counted, strict=True)
         candidates = [
             (bool(wrong), _Candidate(float(margin), problem, str(name)))
@@ -217,12 +221,13 @@ class Hunt:
             region = self.fitted()
             if region is None:
                 return None
-            inside = (
+            inside = [
                 group.take(np.flatnonzero(region.holds(group.coordinates)))
                 for group in cover(self.task, sizes, problems, seed + 1000 * attempt)
-            )
-            if not sum(self.examine(group) for group in inside if len(group.names)):
-                return self.fitted()
+            ]
+            fresh = [group for group in inside if len(group.names)]
+            if fresh and not sum(self.examine(group, confirms=True) for group in fresh):
+                return region._replace(confirmed=sum(len(group.names) for group in fresh))
         return None
 
     def fitted(self) -> Region | None:
@@ -233,7 +238,9 @@ class Hunt:
         values = {name: np.concatenate([t[name] for t in tables])[counted] for name in names}
         wrong = np.concatenate([tried.result.wrong for tried in self.examined])[counted]
         sampled = [
-            (tried.group.names == SAMPLER) & (tried.group.batch.nodes == self._learnt)
+            (tried.group.names == SAMPLER)
+            & (tried.group.batch.nodes == self._learnt)
+            & (not tried.confirms)
             for tried in self.examined
         ]
         return find_region(values, wrong, np.concatenate(sampled)[counted])
@@ -250,7 +257,8 @@ class Hunt:
         disagreeing = [(tried, rows) for tried, rows in disagreeing if len(rows)]
         if not disagreeing:
             return None
-        (group, _, _), rows = min(disagreeing, key=lambda some: some[0].group.batch.nodes)
+        tried, rows = min(disagreeing, key=lambda some: some[0].group.batch.nodes)
+        group = tried.group
         return self._described(str(group.names[rows[0]]), group.problems[rows[0]])
 
     def shrunk(self) -> Counterexample | None:
@@ -312,8 +320,10 @@ class Hunt:
         return options
 
     def result(self, region: Region | None, smallest: Counterexample | None) -> Falsification:
+        examined = [tried for tried in self.examined if not tried.confirms]
+
         def joined(values: Callable[[Examined], np.ndarray]) -> np.ndarray:
-            return np.concatenate([values(tried)[tried.counted] for tried in self.examined])
+            return np.concatenate([values(tried)[tried.counted] for tried in examined])
 
         names = joined(lambda tried: tried.group.names)
         wrong = joined(lambda tried: tried.result.wrong)
@@ -328,11 +338,11 @@ class Hunt:
             )
             for name in dict.fromkeys(names.tolist())
         ]
-        left_out = sum(int((~tried.counted).sum()) for tried in self.examined)
+        left_out = sum(int((~tried.counted).sum()) for tried in examined)
         return Falsification(
             self.task.name,
             rates,
-            (min(self.sizes), max(self.sizes)),
+            (min(self.sizes, default=0), max(self.sizes, default=0)),
             int(lengths.max()) - 1 if len(lengths) else 0,
             left_out,
             self.certified is not None,
@@ -345,7 +355,12 @@ class Hunt:
 def sizes_for(subject: Subject, task: Task, sizes: Sequence[int]) -> tuple[int, ...]:
     """Those of the sizes that a subject and a task can have."""
     fixed = only_size(subject)
-    return (fixed,) if fixed else tuple(n for n in sizes if n >= task.smallest)
+    possible = (fixed,) if fixed else tuple(n for n in sizes if n >= task.smallest)
+    if not possible:
+        raise ValueError(
+            f"sizes: got {tuple(sizes)}, needed one of at least {task.smallest} for {task.name}"
+        )
+    return possible
 
 
 def only_size(subject: Subject) -> int | None:

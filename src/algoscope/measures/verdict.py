@@ -179,5 +179,7 @@ def decide(
 
 def _condition(measure: str, label: str, value: float, least: float) -> Condition:
     met = value >= least
-    text = f"{label} {value:.3f}, {'at least' if met else 'below'} {least:g}"
+    # One disagreement in thousands of problems is not 1.000.
+    digits = 3 if met or round(value, 3) < least else 5
+    text = f"{label} {value:.{digits}f}, {'at least' if met else 'below'} {least:g}"
     return Condition(text, met, measure)
