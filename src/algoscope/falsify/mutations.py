@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from algoscope.falsify.families import Domain, Problem, Random, size
+from algoscope.tasks import Kind, Stage
 
 _NUDGE = 0.1
 _DECIMALS = (0, 1, 2, 3)
@@ -20,8 +21,9 @@ def mutated(kind: Domain, problem: Problem, random: Random) -> Problem:
 
 
 def _change_values(kind: Domain, problem: Problem, random: Random) -> Problem:
-    # Nodes at one position cannot be told apart.
-    names = [name for name, values in problem.items() if np.ndim(values) and name != "pos"]
+    # Nodes at one position cannot be told apart, and masks say what belongs to which string.
+    masks = {f.name for f in kind.task.at(Stage.INPUT) if f.kind is Kind.MASK}
+    names = [n for n, values in problem.items() if np.ndim(values) and n not in {"pos", *masks}]
     name = names[int(random.integers(len(names)))]
     values = np.array(problem[name])
     i, j = random.integers(len(values), size=2)
