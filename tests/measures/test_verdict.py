@@ -226,6 +226,9 @@ def test_bad_subjects_are_refused_with_what_is_needed():
     network = networks.skeleton(tasks.get("dfs"), networks.NetworkConfig(width=4))
     with pytest.raises(ValueError, match="needed those of bfs: pos, s, A, adj"):
         measures.judge(network, "bfs")
+    config = networks.NetworkConfig(width=4, attention_bias=16)
+    with pytest.raises(ValueError, match="got one for 16 nodes alone"):
+        measures.judge(networks.skeleton(tasks.get("bfs"), config), "bfs")
     with pytest.raises(measures.NoReferenceError, match="no exact program"):
         measures.judge(interpreted("bfs"), "heapsort")
 

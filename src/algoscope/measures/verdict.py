@@ -94,6 +94,11 @@ def check_features(network: Network, task: Task) -> None:
         raise ValueError(
             f"network: got one with the features {got}; needed those of {task.name}: {needed}"
         )
+    if size := network.config.attention_bias:
+        raise ValueError(
+            f"network: got one for {size} nodes alone (attention_bias), needed one for any size, "
+            "since an examination has two; falsify.falsify tries it at its own size"
+        )
 
 
 def examine(
