@@ -9,11 +9,11 @@ from measures.conftest import interpreted
 from algoscope import programs, tasks
 from algoscope.falsify import Counterexample, falsify
 from algoscope.falsify.counterexample import edges
-from algoscope.falsify.families import problems_of
 from algoscope.programs.compiler import compile_program
 from algoscope.serialise import from_json, to_json
 from algoscope.tasks import Batch, Stage
 from algoscope.tasks.given_problems import call
+from algoscope.tasks.sampling import problems_of
 
 
 def _same(one: Batch, other: Batch) -> None:

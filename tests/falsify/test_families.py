@@ -11,10 +11,10 @@ from algoscope.falsify.families import (
     domain,
     families,
     meets_needs,
-    problems_of,
     size,
     traced,
 )
+from algoscope.tasks.sampling import problems_of
 
 
 def drawn(task: str, n: int, count: int = 4) -> dict[str, list]:

@@ -9,12 +9,13 @@ from measures.conftest import interpreted
 
 from algoscope import networks, programs, tasks
 from algoscope.falsify import falsify
-from algoscope.falsify.families import SAMPLER, SEARCH, domain, problems_of, traced
+from algoscope.falsify.families import SAMPLER, SEARCH, domain, traced
 from algoscope.falsify.mutations import simpler
 from algoscope.programs import Role
 from algoscope.programs.compiler import compile_program
 from algoscope.recording import Recording
 from algoscope.tasks import Batch
+from algoscope.tasks.sampling import problems_of
 
 FEW = 700
 

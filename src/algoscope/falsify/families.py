@@ -19,7 +19,7 @@ from algoscope import tasks
 from algoscope.tasks import Batch, Kind, Location, Stage, Task
 from algoscope.tasks.given_problems import complaints
 from algoscope.tasks.needs import acyclic, undirected, unweighted
-from algoscope.tasks.sampling import trace_problems
+from algoscope.tasks.sampling import problems_of, trace_problems
 from algoscope.tasks.transforms import with_positions
 
 Problem = dict[str, np.ndarray]
@@ -385,21 +385,6 @@ def traced(task: Task, problems: list[Problem]) -> Batch:
     for row, problem in zip(positions, problems, strict=True):
         row[:] = problem.get("pos", row)
     return with_positions(batch, positions)
-
-
-def problems_of(batch: Batch) -> list[Problem]:
-    """What defines each problem of a batch whose positions are even."""
-    columns = {}
-    for feature in batch.features:
-        if feature.name in batch.task.problem:
-            values = np.asarray(batch.inputs[feature.name])
-            if feature.one_hot:
-                values = values.argmax(-1)
-            columns[feature.name] = values[:, None] if feature.kind is Kind.MASK_ONE else values
-    return [
-        {name: np.array(values[sample]) for name, values in columns.items()}
-        for sample in range(len(batch))
-    ]
 
 
 def with_uneven_positions(batch: Batch) -> list[Problem]:

@@ -28,7 +28,7 @@ from algoscope.measures.trace_match import NUMBER_MARGIN, entries
 from algoscope.recording import Recording
 from algoscope.statistics import mean, share
 from algoscope.tasks import Batch, Kind, Stage
-from algoscope.tasks.sampling import trace_problems
+from algoscope.tasks.sampling import problems_of, trace_problems
 
 Problem = dict[str, np.ndarray]
 """The features of `Task.problem` by name, as registers."""
@@ -66,21 +66,6 @@ class FlipResponse(NamedTuple):
     """One or the other: a soft attention mixes two close senders and names neither, though it ranks
     them right; a decoder may compare what no attention does."""
     pairs: int
-
-
-def problems_of(batch: Batch) -> list[Problem]:
-    """What defines each problem of the batch."""
-    columns = {}
-    for feature in batch.features:
-        if feature.name in batch.task.problem:
-            values = np.asarray(batch.inputs[feature.name])
-            if feature.one_hot:
-                values = values.argmax(-1).reshape(len(batch), *feature.register_shape(batch.nodes))
-            columns[feature.name] = values
-    return [
-        {name: np.array(values[sample]) for name, values in columns.items()}
-        for sample in range(len(batch))
-    ]
 
 
 def traced(like: Batch, problems: Sequence[Problem]) -> Batch:

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope import networks
-from algoscope.measures.counterfactual import problems_of, traced
+from algoscope.measures.counterfactual import traced
 from algoscope.measures.exchanges import cut, differ, draw_steps, in_margins
 from algoscope.measures.references import Reference
 from algoscope.networks import Network, Start
@@ -31,6 +31,7 @@ from algoscope.recording import Recording
 from algoscope.regression import fit_line
 from algoscope.statistics import share
 from algoscope.tasks import Batch, Feature, Location, Stage
+from algoscope.tasks.sampling import problems_of
 
 STEPS = 2
 """The steps after an exchange that count."""

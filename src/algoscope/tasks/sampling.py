@@ -52,3 +52,19 @@ def _batches(tracer: Tracer, stream: np.ndarray, count: int, burn_in: int) -> It
 def trace_problems(task: Task, nodes: int, problems: Sequence[Mapping[str, np.ndarray]]) -> Batch:
     """The batch of given problems, in registers: each feature of `task.problem` by name."""
     return Tracer(task, nodes, resolve(task.name, task.options, {}, nodes)).trace(problems)
+
+
+def problems_of(batch: Batch) -> list[dict[str, np.ndarray]]:
+    """What defines each problem of a batch, in registers: what `trace_problems` takes. Positions
+    that are no part of a problem are even there."""
+    columns = {}
+    for feature in batch.features:
+        if feature.name in batch.task.problem:
+            values = np.asarray(batch.inputs[feature.name])
+            if feature.one_hot:
+                values = values.argmax(-1).reshape(len(batch), *feature.register_shape(batch.nodes))
+            columns[feature.name] = values
+    return [
+        {name: np.array(values[sample]) for name, values in columns.items()}
+        for sample in range(len(batch))
+    ]
