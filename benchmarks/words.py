@@ -15,7 +15,9 @@ draws what is learnt from.
 
 import argparse
 import concurrent.futures
+import dataclasses
 import functools
+import itertools
 import json
 import multiprocessing
 import pathlib
@@ -49,22 +51,42 @@ from algoscope.training.plan import TrainingPlan, plan_training
 from algoscope.training.pool import TaskPlan, make_plan
 from algoscope.verdict import WORDS
 
-
-class Recipe(NamedTuple):
-    """What is trained otherwise than by the defaults of `algoscope train`."""
-
-    objective: tuple[str, ...] = ("hints", "outputs")
-    graphs: tuple[str, ...] = ("clrs",)
+Part = Callable[[training.TrainingConfig], training.TrainingConfig]
 
 
-MIXED = ("clrs", "deep", "clrs", "sparse")
-RECIPES = {
-    "usual": Recipe(),
-    "graphs": Recipe(graphs=MIXED),
-    "attention": Recipe(("hints", "outputs", "attention")),
-    "exchange": Recipe(("hints", "outputs", "exchange")),
-    "faithful": Recipe(("hints", "outputs", "attention", "exchange"), MIXED),
+def with_objective(*names: str) -> Part:
+    return lambda c: dataclasses.replace(c, objective=(*c.objective, *names))
+
+
+def with_network(**options: Any) -> Part:
+    return lambda c: dataclasses.replace(c, network=dataclasses.replace(c.network, **options))
+
+
+def with_problems(**options: Any) -> Part:
+    return lambda c: dataclasses.replace(c, recipe=dataclasses.replace(c.recipe, **options))
+
+
+def with_training(**options: Any) -> Part:
+    return lambda c: dataclasses.replace(c, **options)
+
+
+PARTS: dict[str, Part] = {
+    "usual": lambda c: c,
+    "attention": with_objective("attention"),
+    "exchange": with_objective("exchange"),
+    "hints-first": with_training(objective=("hints", "outputs=0:1@2000")),
+    "mixed": with_problems(graphs=("clrs", "deep", "clrs", "sparse")),
+    "deep": with_problems(graphs=("clrs", "line", "tree", "deep", "sparse", "grid")),
+    "large": with_problems(sizes=(4, 7, 11, 13, 16, 32, 64)),
+    "discrete": with_network(hint_repred_mode="hard"),
+    "decided": with_network(hint_repred_mode="hard_on_eval"),
+    "edges": with_network(edge_information=True),
+    "dropout": with_network(dropout=0.1),
+    "long": lambda c: dataclasses.replace(c, steps=3 * c.steps),
+    "rate-3e-4": with_training(learning_rate=3e-4),
+    "rate-1e-3": with_training(learning_rate=1e-3),
 }
+"""What can be changed in `algoscope train`'s defaults; a recipe is some of these, joined by +."""
 SCORED = {16: 64, 64: 32, 256: 8}
 """Sizes of the problems whose answers are scored, and how many there are."""
 STRETCH = 250
@@ -117,6 +139,8 @@ class Line(NamedTuple):
     """By size."""
     rate: Estimate
     """Of disagreements over the falsifier's families."""
+    families: dict[str, tuple[int, int]]
+    """Disagreements and problems of each."""
     problems: int
     nodes: int | None
     """Of the smallest counterexample."""
@@ -125,17 +149,18 @@ class Line(NamedTuple):
 
 
 def configuration(task: str, recipe: str, options: argparse.Namespace) -> training.TrainingConfig:
-    chosen = RECIPES[recipe]
-    return training.TrainingConfig(
+    config = training.TrainingConfig(
         (task,),
         seeds=options.seeds,
         first_seed=options.first_seed,
         steps=options.steps,
-        objective=chosen.objective,
         # Judged are networks of the task's own features.
-        recipe=tasks.Recipe(predecessors_as_inputs=False, graphs=chosen.graphs),
+        recipe=tasks.Recipe(predecessors_as_inputs=False),
         network=networks.NetworkConfig(width=options.width),
     )
+    for part in recipe.split("+"):
+        config = PARTS[part](config)
+    return config
 
 
 def draw_problems(task: str, options: argparse.Namespace) -> Problems:
@@ -250,6 +275,7 @@ def line(
         evidence.accuracy,
         by_size,
         tried.rate,
+        {family.family: (family.wrong, family.problems) for family in tried.families},
         tried.problems,
         smallest and smallest.batch.nodes,
         smallest and smallest.family,
@@ -315,7 +341,8 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
         for recipe in options.recipes:
             config = configuration(task, recipe, options)
             lines = [one for one in read(path) if (one.task, one.recipe) == (task, recipe)]
-            if set(config.all_seeds) <= {one.seed for one in lines if one.weights == BEST}:
+            there = {(one.weights, one.seed) for one in lines}
+            if there.issuperset(itertools.product(options.weights, config.all_seeds)):
                 print(f"{task}, {recipe}: in {path} already")
                 continue
             begun = time.perf_counter()
@@ -325,12 +352,14 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
             trained = time.perf_counter()
             best, test = learners.best, Test.of(problems)
             assert best is not None
-            last_steps = [options.steps] * options.seeds
+            last_steps = [config.steps] * options.seeds
             # The last weights first, and each written as it comes: a stop costs the others alone.
-            for name, vectors, steps in (
-                (LAST, learners.weights, last_steps),
-                (BEST, best.weights, np.asarray(best.step).tolist()),
-            ):
+            kept = {
+                LAST: (learners.weights, last_steps),
+                BEST: (best.weights, np.asarray(best.step).tolist()),
+            }
+            for name in options.weights:
+                vectors, steps = kept[name]
                 stacked = jax.vmap(plan.layout.unpack)(vectors).network(task)
                 named = (task, recipe, name)
                 append(path, map(to_json, judged(named, stacked, test, steps, options)))
@@ -392,6 +421,12 @@ def table(lines: Sequence[Line]) -> Table:
     return Table("words of trained networks", columns, rows)
 
 
+def recipe_name(text: str) -> str:
+    if unknown := [part for part in text.split("+") if part not in PARTS]:
+        raise argparse.ArgumentTypeError(f"got {unknown[0]}, needed some of {', '.join(PARTS)}")
+    return text
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
@@ -399,13 +434,20 @@ def main() -> None:
         verb = verbs.add_parser(name)
         verb.add_argument("path", type=pathlib.Path)
         verb.add_argument("names", nargs="+", metavar="task")
-        verb.add_argument("--recipes", nargs="+", choices=RECIPES, default=["usual", "faithful"])
+        verb.add_argument(
+            "--recipes",
+            nargs="+",
+            type=recipe_name,
+            default=["usual", "attention+exchange+mixed"],
+            help=f"parts joined by +: {', '.join(PARTS)}",
+        )
         verb.add_argument("--seeds", type=int, default=128)
         verb.add_argument("--first-seed", type=int, default=0)
         verb.add_argument("--steps", type=int, default=10_000)
         verb.add_argument("--width", type=int, default=128)
         verb.add_argument("--problems", type=int, default=PROBLEMS)
     verb.add_argument("--problems-from", type=pathlib.Path)
+    verb.add_argument("--weights", nargs="+", choices=(LAST, BEST), default=[LAST, BEST])
     verb.add_argument("--processes", type=int, default=0)
     verb.add_argument("--no-search", action="store_true")
     verb.add_argument("--shrunk", type=int, default=falsify.SHRUNK)

@@ -17,13 +17,14 @@ from algoscope.tasks.task import Task
 CLRS = "clrs"
 GRAPHS: Mapping[str, Mapping[str, Any]] = {
     CLRS: {},
+    "line": {"family": "grid", "columns": 1},
     "deep": {"family": "grid", "columns": 2},
     "sparse": {"family": CLRS_FAMILY, "p": (0.1, 0.2, 0.3, 0.4)},
     "dense": {"family": CLRS_FAMILY, "p": (0.8, 0.9)},
     "grid": {"family": "grid"},
     "tree": {"family": "tree"},
 }
-"""CLRS-30's own; long narrow grids, on which a search takes many steps; graphs that fall apart;
+"""CLRS-30's own; lines; long narrow grids, on which a search takes many steps; graphs that fall apart;
 nearly complete ones; squarest grids; trees of which any is as likely as another."""
 _WEIGHTS = {"low": 0.0, "high": 0.5}
 """Of kinds other than CLRS-30's: long paths stay within the numbers that programs promise."""
