@@ -18,6 +18,12 @@ def weighted(value) -> nx.Graph:
     return graph
 
 
+def tolled(**attributes) -> nx.Graph:
+    graph = nx.Graph([("a", "b")])
+    graph.add_edge("b", "c", **attributes)
+    return graph
+
+
 GRAPHS = {
     "source out of range": ("bfs", PATH, {"source": 3}, "source: got 3, needed a node from 0 to 2"),
     "source below 0": ("bfs", PATH, {"source": -1}, "source: got -1, needed a node from 0 to 2"),
@@ -90,6 +96,31 @@ GRAPHS = {
         weighted("far"),
         {"source": "a"},
         "weights: got 'far' on the edge .*needed a number",
+    ),
+    "a weight by another name": (
+        "dijkstra",
+        tolled(length=2.0, toll=3),
+        {"source": "a"},
+        "weight: got length and toll and no weight on the edge from 'b' to 'c', needed an "
+        "attribute that every edge has, such as weight='length', or weight=None for 1",
+    ),
+    "a weight that one edge lacks": (
+        "dijkstra",
+        tolled(length=2.0),
+        {"weight": "length", "source": "a"},
+        "weight: got no length on the edge from 'a' to 'b', needed an attribute that every edge",
+    ),
+    "a named weight beside an array": (
+        "dijkstra",
+        PATH,
+        {"weight": "length", "source": 0},
+        "weight: got 'length', needed a networkx graph with it",
+    ),
+    "a named weight for a task without": (
+        "bfs",
+        weighted(1),
+        {"weight": "weight", "source": "a"},
+        "weight: got 'weight', needed none, as the task reads no weights",
     ),
     "two weights for one edge": (
         "dijkstra",
@@ -211,7 +242,7 @@ GRAPHS = {
         "dfs",
         PATH,
         {"weights": 1},
-        "unknown input of dfs: 'weights'; did you mean edge_w",
+        "unknown input of dfs: 'weights'; did you mean weight or edge_w",
     ),
     "an input twice": ("dfs", PATH, {"graph": PATH}, "graph: got it twice, needed it once"),
 }

@@ -1,14 +1,22 @@
 """Exports: nothing of a batch is lost, or changed, on the way to other libraries."""
 
+import dataclasses
 import json
+import warnings
 
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 from drawing import samples_of
 
 from algoscope import tasks
 from algoscope.tasks import Location, Stage, export
+
+with warnings.catch_warnings():
+    # Some of what it imports is deprecated by torch.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from torch_geometric import loader as pyg
 
 NAMES = tasks.names(variants=True)
 
@@ -37,13 +45,17 @@ def test_rows_hold_every_feature_in_plain_python(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_pyg_dictionaries_have_places_first_and_can_be_collated(name):
     batch = batch_of(name)
-    for data, sample in zip(export.to_pyg(batch), samples_of(batch), strict=True):
-        nodes, (senders, receivers) = data["num_nodes"], data["edge_index"]
-        assert data["x"].shape[0] == nodes
-        assert data["edge_attr"].shape[0] == len(senders)
-        assert data["x"].dtype == data["edge_attr"].dtype == np.float32
+    loader = pyg.DataLoader(export.to_pyg(batch), batch_size=2)
+    graphs = [graph for collated in loader for graph in collated.to_data_list()]
+    for data, sample in zip(graphs, samples_of(batch), strict=True):
+        nodes, (senders, receivers) = data.num_nodes, data.edge_index.numpy()
+        assert data.x.shape[0] == nodes
+        assert data.edge_attr.shape[0] == len(senders)
+        assert data.x.dtype == data.edge_attr.dtype == torch.float32
         for feature in batch.task.features:
             value = data[f"{feature.stage}_{feature.name}"]
+            assert value.dtype == (torch.int64 if feature.is_pointer else torch.float32)
+            value = value.numpy()
             over_time = feature.stage is Stage.HINT
             dense = (sample.inputs | sample.hints | sample.outputs)[feature.name]
             if over_time:
@@ -55,7 +67,33 @@ def test_pyg_dictionaries_have_places_first_and_can_be_collated(name):
                 expected = dense
             else:
                 expected = dense[:, senders, receivers] if over_time else dense[senders, receivers]
-            assert np.array_equal(value, expected), feature.name
+            assert np.array_equal(value, expected.astype(value.dtype)), feature.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_torch_loaders_stack_the_samples(name):
+    batch = batch_of(name)
+    [stacked] = torch.utils.data.DataLoader(export.to_torch(batch), batch_size=len(batch))
+    assert stacked.pop("length").tolist() == batch.lengths.tolist()
+    for feature in batch.task.features:
+        tensor = stacked.pop(f"{feature.stage}_{feature.name}")
+        values = batch.values(feature.stage)[feature.name]
+        assert np.array_equal(tensor, values.astype(tensor.numpy().dtype)), feature.name
+    assert not stacked
+
+
+def test_collated_pyg_graphs_keep_pointers_inside_their_sample():
+    batch = batch_of("bfs")
+    [collated] = pyg.DataLoader(export.to_pyg(batch), batch_size=len(batch))
+    assert collated.output_pi.tolist() == batch.outputs["pi"].ravel().tolist()
+    assert collated.edge_index.max() == len(batch) * batch.nodes - 1
+
+
+def test_features_that_collating_would_change_are_refused():
+    feature = tasks.Feature("batches", Stage.INPUT, Location.NODE, tasks.Kind.SCALAR)
+    batch = dataclasses.replace(batch_of("bfs"), features=(feature,))
+    with pytest.raises(ValueError, match="got batches, needed a name without index or batch"):
+        export.to_pyg(batch)
 
 
 def test_pyg_edges_are_the_graphs_or_all_pairs_where_pairs_are_what_the_task_is_about():
@@ -68,15 +106,15 @@ def test_pyg_edges_are_the_graphs_or_all_pairs_where_pairs_are_what_the_task_is_
         batch = batch_of(name)
         for data, sample in zip(export.to_pyg(batch), samples_of(batch), strict=True):
             present = np.ones((6, 6)) if all_pairs else sample.inputs["adj"]
-            assert np.array_equal(data["edge_index"], np.argwhere(present).T)
+            assert np.array_equal(data.edge_index, np.argwhere(present).T)
 
 
 def test_pyg_inputs_are_columns():
     batch = batch_of("dijkstra")
     for data, sample in zip(export.to_pyg(batch), samples_of(batch), strict=True):
-        assert np.allclose(data["x"], np.stack([sample.inputs["pos"], sample.inputs["s"]], 1))
-        edges = tuple(data["edge_index"])
-        assert np.allclose(data["edge_attr"][:, 0], sample.inputs["A"][edges])
+        assert np.allclose(data.x, np.stack([sample.inputs["pos"], sample.inputs["s"]], 1))
+        edges = tuple(data.edge_index.numpy())
+        assert np.allclose(data.edge_attr[:, 0], sample.inputs["A"][edges])
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if "A" in tasks.get(n).problem])

@@ -160,6 +160,18 @@ def test_labels_stay_with_the_samples_that_are_taken():
     assert batch.take(np.array([0, 0])).named("pi", sample=1) == {"x": "x", "y": "x"}
 
 
+def test_the_weight_of_a_networkx_graph_can_be_named_or_left_out():
+    graph = nx.Graph()
+    graph.add_weighted_edges_from(ROADS, weight="minutes")
+    named = tasks.run("dijkstra", graph, weight="minutes", source="Bern")
+    assert np.array_equal(named.inputs["A"][0], nx.to_numpy_array(graph, weight="minutes"))
+    unweighted = tasks.run("dijkstra", graph, weight=None, source="Bern")
+    assert np.array_equal(unweighted.inputs["A"][0], nx.to_numpy_array(graph, weight=None))
+    nx.set_edge_attributes(graph, True, "paved")
+    nx.set_edge_attributes(graph, 2.5, "weight")
+    assert set(tasks.run("dijkstra", graph, source="Bern").inputs["A"][0].flat) == {0, 2.5}
+
+
 def test_weights_do_not_matter_where_the_task_has_none():
     graph = roads()
     graph["Basel"]["Olten"]["weight"] = 0

@@ -1,7 +1,7 @@
-"""Batches in the forms of other libraries: networkx, PyTorch Geometric, Hugging Face datasets.
+"""Batches in the forms of other libraries: PyTorch, PyTorch Geometric, networkx, Hugging Face
+datasets.
 
-None of them is needed to export but networkx to make its graphs; the rest are numpy arrays and
-plain Python values.
+A library is imported by the function that makes its objects; rows are plain Python values.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,13 @@ from algoscope.tasks.features import Feature, Kind, Location, Stage
 
 if TYPE_CHECKING:
     import networkx
+    import torch
+    import torch_geometric.data
 
 _EDGES = ("A", "adj")
 """The input features that are the graph itself."""
+_COUNTED_ON = ("index", "batch", "face")
+"""In names of attributes: PyTorch Geometric adds to their values, sample by sample."""
 
 
 def to_rows(batch: Batch) -> list[dict[str, Any]]:
@@ -38,38 +42,64 @@ def to_rows(batch: Batch) -> list[dict[str, Any]]:
     return rows
 
 
-def to_pyg(batch: Batch) -> list[dict[str, Any]]:
-    """A dictionary of numpy arrays per sample, as `torch_geometric.data.Data(**…)` names them.
+def to_torch(batch: Batch) -> "list[dict[str, torch.Tensor]]":
+    """A dictionary of tensors per sample, which torch's DataLoader stacks: [batch, …].
+
+    `length` (steps), then each feature, named after its stage: input_A, hint_pi_h, output_pi. Hints
+    are padded with zeros to the longest sample's steps. Pointers are int64, all others float32.
+    """
+    import torch
+
+    samples = []
+    for sample in range(len(batch)):
+        values = _sample(batch, sample, padded=True)
+        tensors = {_column(f): _tensor(f, values[f.name]) for f in batch.features}
+        samples.append({"length": torch.tensor(int(batch.lengths[sample])), **tensors})
+    return samples
+
+
+def to_pyg(batch: Batch) -> "list[torch_geometric.data.Data]":
+    """A graph of PyTorch Geometric per sample, which its DataLoader collates.
 
     - `edge_index` [2, edges]: the edges of the graph and a loop at every node, as in `adj`; all
       pairs of nodes if the task has no graph or knows more about pairs than whether they are marked
-    - `edge_attr` [edges, columns], `x` [nodes, columns]: the inputs at edges and nodes, float32
+    - `edge_attr` [edges, columns], `x` [nodes, columns]: the inputs at edges and nodes
     - every feature, named after its stage (input_A, hint_pi_h, output_pi): [edges, …], [nodes, …],
       or [1, …] at the graph; hints [edges or nodes or 1, time, …], padded with zeros to the
-      longest sample's steps, so that samples can be collated
+      longest sample's steps
     - `num_nodes`, and `length`, the steps of the sample
 
-    Pointers are numbers of nodes in the sample, also after collating.
+    Pointers are int64, all others float32. Pointers are numbers of nodes in the sample, also after
+    collating.
     """
+    import torch
+    from torch_geometric.data import Data
+
     features = batch.features
+    for feature in features:
+        if any(part in feature.name for part in _COUNTED_ON):
+            raise ValueError(
+                f"features: got {feature.name}, needed a name without {' or '.join(_COUNTED_ON)}, "
+                "whose values PyTorch Geometric changes when it collates"
+            )
     inputs = batch.at(Stage.INPUT)
     all_pairs = np.ones((batch.nodes, batch.nodes))
-    dictionaries = []
+    graphs = []
     for sample in range(len(batch)):
         values = _sample(batch, sample, padded=True)
         edges = np.argwhere(values["adj"] != 0 if _lives_on_edges(batch) else all_pairs).T
         arrays = {f.name: _places_first(f, values[f.name], edges) for f in features}
-        dictionaries.append(
-            {
-                "x": _columns(inputs, Location.NODE, arrays, batch.nodes),
-                "edge_index": edges,
-                "edge_attr": _columns(inputs, Location.EDGE, arrays, edges.shape[1]),
-                **{_column(f): arrays[f.name] for f in features},
-                "num_nodes": batch.nodes,
-                "length": int(batch.lengths[sample]),
-            }
+        graphs.append(
+            Data(
+                x=torch.from_numpy(_columns(inputs, Location.NODE, arrays, batch.nodes)),
+                edge_index=torch.from_numpy(np.ascontiguousarray(edges)),
+                edge_attr=torch.from_numpy(_columns(inputs, Location.EDGE, arrays, edges.shape[1])),
+                **{_column(f): _tensor(f, arrays[f.name]) for f in features},
+                num_nodes=batch.nodes,
+                length=int(batch.lengths[sample]),
+            )
         )
-    return dictionaries
+    return graphs
 
 
 def to_networkx(batch: Batch) -> "list[networkx.Graph]":
@@ -121,6 +151,13 @@ def _lives_on_edges(batch: Batch) -> bool:
 
 def _column(feature: Feature) -> str:
     return f"{feature.stage}_{feature.name}"
+
+
+def _tensor(feature: Feature, value: np.ndarray) -> "torch.Tensor":
+    import torch
+
+    dtype = np.int64 if feature.is_pointer else np.float32
+    return torch.from_numpy(np.array(value, dtype))
 
 
 def _sample(batch: Batch, sample: int, padded: bool = False) -> dict[str, np.ndarray]:

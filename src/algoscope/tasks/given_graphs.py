@@ -5,12 +5,15 @@ A 2 x 2 array could be either of two forms: it is read as a matrix, and as edges
 by what they offer.
 """
 
+import numbers
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-NAMES = ("graph", "edge_index", "edge_weight", "num_nodes")
+NAMES = ("graph", "edge_index", "edge_weight", "num_nodes", "weight")
+_WEIGHT = "weight"
+"""The edge attribute that networkx takes for the weight where none is named."""
 
 
 class Graph(NamedTuple):
@@ -52,6 +55,10 @@ def read_graph(inputs: Mapping[str, Any], weighted: bool) -> Graph:
 
 def _read_edges(inputs: Mapping[str, Any], weighted: bool) -> _Edges:
     graph, edge_index = inputs.get("graph"), inputs.get("edge_index")
+    is_networkx = hasattr(graph, "nodes") and hasattr(graph, "edges")
+    if "weight" in inputs and not (is_networkx and weighted):
+        wanted = "a networkx graph with it" if weighted else "none, as the task reads no weights"
+        raise ValueError(f"weight: got {inputs['weight']!r}, needed {wanted}")
     details = [name for name in ("edge_weight", "num_nodes") if inputs.get(name) is not None]
     if (graph is None) == (edge_index is None):
         raise ValueError(
@@ -59,8 +66,8 @@ def _read_edges(inputs: Mapping[str, Any], weighted: bool) -> _Edges:
             "networkx graph, an adjacency matrix, a scipy sparse matrix or an edge_index"
         )
     if edge_index is None and not details:
-        if hasattr(graph, "nodes") and hasattr(graph, "edges"):
-            return _from_networkx(graph, weighted)
+        if is_networkx:
+            return _from_networkx(graph, _edge_weights(graph, inputs) if weighted else None)
         if hasattr(graph, "tocoo"):
             return _from_sparse(graph)
         if not isinstance(graph, tuple) and _is_square(matrix := _array("graph", graph)):
@@ -78,27 +85,55 @@ def _first(edges: _Edges, weights: np.ndarray, where: np.ndarray) -> Iterator[tu
         yield float(weights[edge]), f"from {sender!r} to {receiver!r}"
 
 
-def _from_networkx(graph: Any, weighted: bool) -> _Edges:
+def _from_networkx(graph: Any, weights: list[float] | None) -> _Edges:
     labels = list(graph.nodes)
-    numbers = {label: i for i, label in enumerate(labels)}
-    ends, weights = [], []
-    for sender, receiver, weight in graph.edges(data="weight", default=1):
-        if weighted:
-            try:
-                weights.append(float(weight))
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"weights: got {weight!r} on the edge from {sender!r} to {receiver!r}, "
-                    "needed a number"
-                ) from None
-        else:
-            weights.append(1.0)
-        ends.append((numbers[sender], numbers[receiver]))
+    places = {label: i for i, label in enumerate(labels)}
+    ends = [(places[sender], places[receiver]) for sender, receiver in graph.edges()]
     pairs = np.array(ends, np.int64).reshape(-1, 2)
-    values = np.array(weights)
+    values = np.ones(len(pairs)) if weights is None else np.array(weights)
     if not graph.is_directed():
         pairs, values = np.concatenate([pairs, pairs[:, ::-1]]), np.concatenate([values, values])
     return _Edges(pairs[:, 0], pairs[:, 1], values, labels)
+
+
+def _edge_weights(graph: Any, inputs: Mapping[str, Any]) -> list[float] | None:
+    """The weight of each edge in the order of `graph.edges`; None if `weight=None` makes each 1.
+
+    An attribute that is named has to be on every edge. Where none is named it is `weight`, and an
+    edge without it counts 1, unless it has other numbers, one of which may be meant.
+    """
+    attribute = inputs.get("weight", _WEIGHT)
+    if attribute is None:
+        return None
+    return [
+        _edge_weight(attribute, "weight" in inputs, attributes, f"{sender!r} to {receiver!r}")
+        for sender, receiver, attributes in graph.edges(data=True)
+    ]
+
+
+def _edge_weight(
+    attribute: Hashable, is_named: bool, attributes: Mapping[Hashable, Any], ends: str
+) -> float:
+    numeric = sorted(str(name) for name, value in attributes.items() if _is_number(value))
+    if attribute in attributes:
+        try:
+            return float(attributes[attribute])
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"weights: got {attributes[attribute]!r} on the edge from {ends}, needed a number"
+            ) from None
+    if is_named or numeric:
+        got = f"{' and '.join(numeric)} and no {attribute}" if numeric else f"no {attribute}"
+        example = numeric[0] if numeric else "length"
+        raise ValueError(
+            f"weight: got {got} on the edge from {ends}, needed an attribute that every edge has, "
+            f"such as weight={example!r}, or weight=None for 1 on each edge"
+        )
+    return 1.0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _from_sparse(matrix: Any) -> _Edges:
