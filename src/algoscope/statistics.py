@@ -1,9 +1,13 @@
-"""Intervals and corrected p-values: what a number would be if there were nothing to it."""
+"""Intervals and corrected p-values: what a number would be if there were nothing to it; and numbers
+as they are written beside what they are compared with."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+_MORE_DIGITS = 15
+"""Beyond which numbers are written as Python does."""
 
 
 class Estimate(NamedTuple):
@@ -14,6 +18,30 @@ class Estimate(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+    def beside(self, *limits: float) -> str:
+        """The same, each number above, below or at the limits as it is."""
+        value, low, high = (beside(number, *limits, digits=2) for number in self)
+        return f"{value} [{low}, {high}]"
+
+
+def beside(value: float, *limits: float, digits: int = 3, form: str = "f", sign: str = "") -> str:
+    """The number with so many digits, or as many more as it takes to be above, below or at each
+    limit as the value is: 0.8998 is not 0.900 beside 0.9."""
+    for places in range(digits, digits + _MORE_DIGITS):
+        text = f"{value:{sign}.{places}{form}}"
+        if all(np.sign(float(text) - limit) == np.sign(value - limit) for limit in limits):
+            return text
+    return f"{value:{sign}}"
+
+
+def apart(first: float, second: float, digits: int = 3) -> tuple[str, str]:
+    """Two numbers with so many digits, or as many more as it takes to see which is larger."""
+    for places in range(digits, digits + _MORE_DIGITS):
+        texts = f"{first:.{places}f}", f"{second:.{places}f}"
+        if (texts[0] == texts[1]) == (first == second):
+            return texts
+    return str(first), str(second)
 
 
 def mean(values: np.ndarray) -> float:

@@ -1,12 +1,15 @@
 """Estimates, corrections, mixed effects and CKA, against independent computations."""
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from scipy import stats
 
 from algoscope import statistics
 from algoscope.llm.representation import debiased_cka, layer_cka
 from algoscope.regression import mixed_effects
+from algoscope.statistics import Estimate
 
 
 def test_proportions_have_wilsons_interval():
@@ -92,3 +95,24 @@ def test_layers_of_a_random_model_resemble_their_neighbours(llama):
     similar = layer_cka(observe(llama, navigation(4, form="letters")))
     assert similar.shape == (llama.depth,)
     assert (similar <= 1 + 1e-9).all()
+
+
+@hypothesis.given(
+    st.floats(0, 1), st.sampled_from([0.0, 0.05, 0.5, 0.9, 0.95, 0.98, 1.0]), st.floats(-1e-4, 1e-4)
+)
+def test_a_number_beside_a_limit_is_on_its_side_of_it(value, limit, near):
+    for number in (value, limit + near, limit):
+        shown = float(statistics.beside(number, limit))
+        assert (shown < limit, shown > limit) == (number < limit, number > limit)
+
+
+def test_numbers_have_no_more_digits_than_their_comparison_needs():
+    assert statistics.beside(0.8998, 0.9) == "0.8998"
+    assert statistics.beside(0.8991, 0.9) == "0.899"
+    assert statistics.beside(0.9, 0.9) == "0.900"
+    assert statistics.beside(0.9996, 0.95, 1.0) == "0.9996"
+    assert statistics.beside(0.0496, 0.05, digits=2, form="g") == "0.0496"
+    assert statistics.beside(0.2, 0, sign="+") == "+0.200"
+    assert statistics.apart(0.06342, 0.06338) == ("0.06342", "0.06338")
+    assert str(Estimate(0.004, 0.001, 0.5)) == "0.00 [0.00, 0.50]"
+    assert Estimate(0.004, 0.001, 0.5).beside(0) == "0.004 [0.001, 0.50]"

@@ -14,11 +14,12 @@ from algoscope import measures, networks, programs, tasks
 from algoscope.falsify import Counterexample, Falsification, Region
 from algoscope.falsify.result import FamilyRate
 from algoscope.falsify.scope import Rule
-from algoscope.measures import Judgement, summary
+from algoscope.measures import Evidence, Judgement, summary, thresholds
 from algoscope.measures.examination import examination
 from algoscope.measures.thresholds import CRITERIA, SOLVES
+from algoscope.measures.trace_match import External
+from algoscope.measures.verdict import conclude, examine
 from algoscope.measures.verdict import decide as decide_by
-from algoscope.measures.verdict import examine
 from algoscope.programs.interpreter import follow
 from algoscope.serialise import from_json, to_json
 from algoscope.statistics import Estimate
@@ -26,6 +27,7 @@ from algoscope.statistics import Estimate
 ROOT = pathlib.Path(__file__).parents[2]
 RIGHT = {"small": 1.0, "large": 1.0}
 PERFECT = dict.fromkeys(CRITERIA, 1.0)
+nan = float("nan")
 FEW = 300
 """Problems that the falsifier tries."""
 
@@ -86,6 +88,42 @@ def test_disagreements_approximate_and_have_a_scope_where_a_region_is_without():
     assert decide(RIGHT, PERFECT | {"reads_deep": 0.93}, BOUNDED)[0] == "approximates"
     # Reading otherwise than any reference is no shortcut by itself.
     assert decide(RIGHT, PERFECT | {"reads_deep": 0.1}, SOME)[0] == "approximates"
+
+
+def judgement_of(accuracy, tested, tried) -> Judgement:
+    """With evidence of which nothing but these numbers is known."""
+    external = {
+        place: External({}, nan, nan, tested[f"moves_{place}"]) for place in thresholds.PLACES
+    }
+    reads = {place: tested[f"reads_{place}"] for place in thresholds.PLACES}
+    return conclude(Evidence(accuracy, external, reads=reads), tried, {})
+
+
+def test_words_that_hang_on_a_threshold_say_so():
+    scores = {"small": 0.905, "large": 0.4}
+    fine = judgement_of(scores, PERFECT, NONE)
+    assert fine.near == ["accuracy 0.905 is near 0.9, beyond which the word is fails"]
+    assert judgement_of({"small": 0.8998, "large": 0.4}, PERFECT, NONE).near == [
+        "accuracy 0.8998 is near 0.9, beyond which the word is runs"
+    ]
+    assert judgement_of(RIGHT, PERFECT | {"moves_large": 0.955}, SOME).near == [
+        "moves large 0.955 is near 0.95, beyond which the word is shortcut"
+    ]
+    # What decides nothing is not near, however close.
+    assert judgement_of(RIGHT, PERFECT | {"moves_large": 0.955, "moves_deep": 0.2}, SOME).near == []
+    assert judgement_of(RIGHT, PERFECT, NONE).near == []
+    assert "near 0.9" in fine._repr_html_()
+
+
+def test_numbers_of_a_table_are_on_their_side_of_the_limits_beside_them():
+    tested = PERFECT | {"moves_large": 0.97996, "reads_large": 0.9496}
+    table = summary.table(
+        "bfs", {"mine": judgement_of({"small": 0.8998, "large": 0}, tested, NONE)}
+    )
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["moves large"] == ["0.97996", "0.98", "0.95"]
+    assert rows["reads large"] == ["0.9496", "0.95", "0"]
+    assert rows["accuracy small"] == ["0.8998", "", ""]
 
 
 def test_a_wrong_program_that_explains_is_named():

@@ -56,3 +56,45 @@ def test_a_wrong_query_says_what_is_wrong(tmp_path):
     parquet.write(finished_run(tmp_path / "a"))
     with pytest.raises(RunError, match="loos"):
         parquet.query(tmp_path, "select loos from metrics")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "copy runs to '{folder}/copy.csv'",
+        "export database '{folder}/database'",
+        "attach '{folder}/other.duckdb'",
+        "select * from read_csv('{folder}/private.csv')",
+        "select * from '{folder}/private.csv'",
+        "select * from glob('{folder}/*')",
+        "select * from root",
+        "install httpfs",
+        "load httpfs",
+        "set enable_external_access = true",
+        "reset lock_configuration",
+    ],
+)
+def test_a_query_reaches_the_tables_alone(tmp_path, sql):
+    folder, root = tmp_path / "elsewhere", tmp_path / "runs"
+    folder.mkdir()
+    (folder / "private.csv").write_text("a,b\n1,2\n")
+    parquet.write(finished_run(root / "a"))
+    with pytest.raises(RunError, match="query: "):
+        parquet.query(root, sql.format(folder=folder))
+    assert [path.name for path in folder.iterdir()] == ["private.csv"]
+
+
+def test_tables_that_a_query_does_not_name_are_listed_all_the_same(tmp_path):
+    parquet.write(finished_run(tmp_path / "a"))
+    _, rows = parquet.query(tmp_path, "show tables")
+    assert {name for (name,) in rows} == {"runs", "metrics", "validation", "results"}
+
+
+def test_a_query_that_may_write_copies_to_a_file(tmp_path):
+    parquet.write(finished_run(tmp_path / "runs" / "a"))
+    target = tmp_path / "copy.csv"
+    sql = f"copy (select distinct run from metrics) to '{target}'"
+    with pytest.raises(RunError, match="--write allows more"):
+        parquet.query(tmp_path / "runs", sql)
+    parquet.query(tmp_path / "runs", sql, write=True)
+    assert target.read_text() == "run\na\n"

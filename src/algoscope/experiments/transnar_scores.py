@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from algoscope.experiments.experiment import PRESETS, Claim, Experiment, Report, Result
 from algoscope.serialise import to_json
+from algoscope.statistics import beside
 
 if TYPE_CHECKING:
     from algoscope.experiments.transnar_study import Study
@@ -140,7 +141,7 @@ def _gain(preset: str, results: dict[str, Any]) -> Claim:
     return Claim(
         f"{text}, by at least {least:.2f}" if least else text,
         gain > 0 and gain >= least,
-        f"base {bases}; hybrid {hybrids}; gain {gain:+.3f}",
+        f"base {bases}; hybrid {hybrids}; gain {beside(gain, 0, least, sign='+')}",
     )
 
 

@@ -52,11 +52,14 @@ class HypothesisSteps(NamedTuple):
     @property
     def conditions(self) -> list[Condition]:
         name, order, coverage = self.hypothesis, self.order, self.coverage
+        p = statistics.beside(self.p, _SIGNIFICANT, digits=2, form="g")
         return [
-            Condition(f"visits of {name} are written in its order: {order}", order.low > 0),
-            Condition(f"{name}: corrected p = {self.p:.2g}", self.p < _SIGNIFICANT),
             Condition(
-                f"at least 90 % of the visits of {name} are written: {coverage}",
+                f"visits of {name} are written in its order: {order.beside(0)}", order.low > 0
+            ),
+            Condition(f"{name}: corrected p = {p}", self.p < _SIGNIFICANT),
+            Condition(
+                f"at least 90 % of the visits of {name} are written: {coverage.beside(_COVERED)}",
                 coverage.value >= _COVERED,
             ),
         ]
@@ -166,9 +169,12 @@ def decide(
 ) -> Verdict:
     """`named` is the share of texts that name a node."""
     conditions = [
-        Condition(f"at least half of the texts name a node: {named:.2f}", named >= _NAMED),
         Condition(
-            f"fewer than 90 % of the texts name the path alone: {path_alone}",
+            f"at least half of the texts name a node: {statistics.beside(named, _NAMED, digits=2)}",
+            named >= _NAMED,
+        ),
+        Condition(
+            f"fewer than 90 % of the texts name the path alone: {path_alone.beside(_COVERED)}",
             not path_alone.value >= _COVERED,
         ),
     ]

@@ -42,12 +42,18 @@ class Standing(NamedTuple):
     @property
     def conditions(self) -> list[Condition]:
         m, p = self.match, self.corrected_p
+        written = statistics.beside(p, _SIGNIFICANT, digits=2, form="g")
         follows = f"layers follow its steps on held-out mazes ({m.hypothesis}, {m.channel})"
         return [
-            Condition(f"{follows}: {m.score}", m.score.low > 0),
-            Condition(f"corrected p = {p:.2g}", p < _SIGNIFICANT),
-            Condition(f"above random weights by {self.above_control}", self.above_control.low > 0),
-            Condition(f"above {self.rival} by {self.above_rival}", self.above_rival.low > 0),
+            Condition(f"{follows}: {m.score.beside(0)}", m.score.low > 0),
+            Condition(f"corrected p = {written}", p < _SIGNIFICANT),
+            Condition(
+                f"above random weights by {self.above_control.beside(0)}",
+                self.above_control.low > 0,
+            ),
+            Condition(
+                f"above {self.rival} by {self.above_rival.beside(0)}", self.above_rival.low > 0
+            ),
             Condition(f"{m.matched} of {m.steps} steps found", m.matched > max(1, m.steps // 2)),
         ]
 
@@ -101,11 +107,11 @@ def decide(
             ]
             return Verdict("shortcut", a.heuristic, reasons)
     worst = behaviour.worst
-    above_chance = f"surely better than chance for both truth values: {worst}"
+    above_chance = f"surely better than chance for both truth values: {worst.beside(0.5)}"
     evidence = [Condition(above_chance, behaviour.above_chance)]
     if not behaviour.above_chance:
         return Verdict("fails", None, evidence)
-    solved = f"at least 90 % right for both truth values: {worst}"
+    solved = f"at least 90 % right for both truth values: {worst.beside(0.9)}"
     best = leader(ranked)
     evidence += [Condition(solved, behaviour.solved), *best.conditions]
     if effects is None:

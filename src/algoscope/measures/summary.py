@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from algoscope.measures.thresholds import CRITERIA, short
+from algoscope.measures.thresholds import CRITERIA, SOLVES, short
 from algoscope.measures.verdict import Judgement
 from algoscope.table import Table
 
@@ -49,7 +49,9 @@ def _numbers(judgement: Judgement) -> dict[str, str]:
     numbers = {"verdict": judgement.verdict.word}
     if evidence.internal:
         numbers["nearest reference"] = evidence.nearest.reference
-    numbers |= {f"accuracy {place}": short(value) for place, value in evidence.accuracy.items()}
+    numbers |= {
+        f"accuracy {place}": short(value, SOLVES) for place, value in evidence.accuracy.items()
+    }
     numbers |= {f"external eq25 {place}": short(e.eq25) for place, e in evidence.external.items()}
     if evidence.internal:
         by_rows = evidence.nearest.by_rows
@@ -63,7 +65,9 @@ def _numbers(judgement: Judgement) -> dict[str, str]:
         ("small", "large"), evidence.probes, evidence.untrained_probes, strict=True
     ):
         numbers[f"probes {place}"] = f"{short(value)} (untrained {short(untrained)})"
-    numbers |= {CRITERIA[key].label: short(value) for key, value in evidence.tested.items()}
+    numbers |= {
+        CRITERIA[key].label: CRITERIA[key].text(value) for key, value in evidence.tested.items()
+    }
     if evidence.interchange:
         numbers["interchange"] = short(evidence.interchange.state)
     if evidence.state:

@@ -8,9 +8,13 @@ import math
 from typing import NamedTuple
 
 from algoscope.measures.examination import LARGE, SMALL
+from algoscope.statistics import beside
 
 SOLVES = 0.9
 """Answers are right from this score on, at either size."""
+NEAR = 0.01
+"""A number that is nearer to a threshold than this could lie beyond it on other problems, or after
+a training that ended in other last bits."""
 PLACES = {
     "small": f"{SMALL} nodes",
     "large": f"{LARGE} nodes",
@@ -44,6 +48,10 @@ class Criterion(NamedTuple):
     def limits(self) -> list[str]:
         """`runs_from` and `shortcut_below`, for a table."""
         return [f"{self.runs_from:g}", f"{self.shortcut_below:g}"]
+
+    def text(self, value: float) -> str:
+        """The value for a table, on its side of the limits; a dash for what does not apply."""
+        return short(value, self.runs_from, self.shortcut_below)
 
     def says(self, value: float) -> str:
         """FOR the algorithm, AGAINST it, or DOUBT."""
@@ -101,6 +109,6 @@ CRITERIA = {
 """The numbers that a verdict rests on, by key."""
 
 
-def short(value: float) -> str:
-    """A number for a table; a dash for what does not apply."""
-    return "–" if math.isnan(value) else f"{value:.3f}"
+def short(value: float, *limits: float) -> str:
+    """A number for a table, on its side of the limits; a dash for what does not apply."""
+    return "–" if math.isnan(value) else beside(value, *limits)

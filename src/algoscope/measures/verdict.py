@@ -18,10 +18,11 @@ from algoscope.falsify import Falsification, Subject
 from algoscope.measures.evidence import Evidence, gather, observe, score_answers
 from algoscope.measures.examination import Examination, examination
 from algoscope.measures.explanation import explanation
-from algoscope.measures.thresholds import CRITERIA, SOLVES, short
+from algoscope.measures.thresholds import CRITERIA, NEAR, SOLVES, short
 from algoscope.networks import Network
 from algoscope.programs.compiler import Compiled
 from algoscope.recording import Recording
+from algoscope.statistics import beside
 from algoscope.table import Table
 from algoscope.tasks import Task
 from algoscope.verdict import (
@@ -50,16 +51,22 @@ class Judgement(NamedTuple):
         accuracy = {f"accuracy {place}": value for place, value in evidence.accuracy.items()}
         return accuracy | {CRITERIA[key].label: value for key, value in evidence.tested.items()}
 
+    @property
+    def near(self) -> list[str]:
+        """Which numbers are so near to a threshold that the word hangs on it, a sentence each."""
+        return near_thresholds(self.evidence, self.verdict.word)
+
     def _repr_html_(self) -> str:
         """For notebooks: the verdict, and the numbers against their thresholds."""
         rows = [
-            [c.label, short(self.evidence.tested[c.key]), *c.limits, c.meaning]
+            [c.label, c.text(self.evidence.tested[c.key]), *c.limits, c.meaning]
             for c in CRITERIA.values()
         ]
-        accuracy = ", ".join(f"{name} {short(a)}" for name, a in self.evidence.accuracy.items())
+        accuracy = ", ".join(f"{n} {short(a, SOLVES)}" for n, a in self.evidence.accuracy.items())
         columns = ["number", "value", "runs from", "shortcut below", "what it is"]
         return (
             self.verdict._repr_html_()
+            + "".join(markup.element("p", markup.escape(text)) for text in self.near)
             + markup.element("p", markup.escape(f"accuracy {accuracy}"))
             + markup.table(Table("", columns, rows))
         )
@@ -137,14 +144,48 @@ def conclude(
 ) -> Judgement:
     """The judgement on what was measured and what the falsifier found."""
     evidence = dataclasses.replace(evidence, falsification=tried)
-    verdict = decide(
-        evidence.accuracy,
-        evidence.tested,
-        evidence.nearest.reference if evidence.internal else tried.task,
-        tried,
-        explanation(evidence.followed),
-    )
+    verdict = _decide_by(evidence, tried, evidence.accuracy, evidence.tested)
     return Judgement(verdict, evidence, recordings)
+
+
+def near_thresholds(evidence: Evidence, word: str) -> list[str]:
+    """The numbers within `NEAR` of a threshold beyond which the word would be another."""
+    tried = evidence.falsification
+    if tried is None:
+        return []
+    accuracy, tested = evidence.accuracy, evidence.tested
+    score = max(accuracy["small"], accuracy["large"])
+    moved = _beyond(score, SOLVES)
+    both = accuracy | dict.fromkeys(("small", "large"), moved)
+    others = [("accuracy", score, SOLVES, _decide_by(evidence, tried, both, tested).word)]
+    for criterion in CRITERIA.values():
+        value = tested[criterion.key]
+        if criterion.key == "agreement":
+            continue  # A disagreement was found or not.
+        for limit in (criterion.runs_from, criterion.shortcut_below):
+            changed = tested | {criterion.key: _beyond(value, limit)}
+            changed_word = _decide_by(evidence, tried, accuracy, changed).word
+            others.append((criterion.label, value, limit, changed_word))
+    return [
+        f"{label} {beside(value, limit)} is near {limit:g}, beyond which the word is {other}"
+        for label, value, limit, other in others
+        if abs(value - limit) < NEAR and other != word
+    ]
+
+
+def _beyond(value: float, limit: float) -> float:
+    """The nearest number on the other side of the limit."""
+    return math.nextafter(limit, -math.inf) if value >= limit else limit
+
+
+def _decide_by(
+    evidence: Evidence,
+    tried: Falsification,
+    accuracy: Mapping[str, float],
+    tested: Mapping[str, float],
+) -> Verdict:
+    reference = evidence.nearest.reference if evidence.internal else tried.task
+    return decide(accuracy, tested, reference, tried, explanation(evidence.followed))
 
 
 def decide(
@@ -184,7 +225,5 @@ def decide(
 
 def _condition(measure: str, label: str, value: float, least: float) -> Condition:
     met = value >= least
-    # One disagreement in thousands of problems is not 1.000.
-    digits = 3 if met or round(value, 3) < least else 5
-    text = f"{label} {value:.{digits}f}, {'at least' if met else 'below'} {least:g}"
+    text = f"{label} {beside(value, least)}, {'at least' if met else 'below'} {least:g}"
     return Condition(text, met, measure)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from algoscope.markup import element, escape
 from algoscope.measures import Judgement
-from algoscope.measures.thresholds import AGAINST, CRITERIA, PLACES, short
+from algoscope.measures.thresholds import AGAINST, CRITERIA, PLACES, SOLVES, short
 from algoscope.report import html
+from algoscope.statistics import beside
 from algoscope.table import Table
 from algoscope.verdict import (
     APPROXIMATES,
@@ -107,7 +108,8 @@ def lead(judgements: Judgements, control: Judgement | None) -> str:
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.1f}".removesuffix(".0") + "\N{NO-BREAK SPACE}%"
+    """All and none are said of nothing less."""
+    return beside(100 * share, 100, digits=1).removesuffix(".0") + "\N{NO-BREAK SPACE}%"
 
 
 def cards(judgements: Judgements, control: Judgement | None) -> str:
@@ -155,14 +157,16 @@ def seeds_table(subjects: Judgements, control: Judgement | None) -> str:
 def _cell(label: str, value: float) -> str:
     criterion = CRITERIA.get(label.replace(" ", "_"))
     says = f" {criterion.says(value)}" if criterion and not math.isnan(value) else ""
-    return element("td", short(value), class_=f"number{says}")
+    text = criterion.text(value) if criterion else short(value, SOLVES)
+    return element("td", text, class_=f"number{says}")
 
 
 def reasons(judgements: Judgements) -> str:
     items = []
-    for name, (verdict, evidence, _) in judgements.items():
+    for name, judgement in judgements.items():
+        verdict, evidence = judgement.verdict, judgement.evidence
         nearest = [f"nearest reference {evidence.nearest.reference}"] if evidence.internal else []
-        facts = escape("; ".join(verdict.reasons + nearest))
+        facts = escape("; ".join(verdict.reasons + judgement.near + nearest))
         items.append(f"{escape(name)}: {word(verdict.word)} – {facts}")
     return _list(items)
 

@@ -19,6 +19,12 @@ from algoscope.files import RunError, explained, place
 from algoscope.runs.folder import Run, list_runs, open_run
 
 _TABLES = ("metrics", "validation", "results")
+_READ_ONLY = (
+    "enable_external_access = false",
+    "python_enable_replacements = false",
+    "lock_configuration = true",
+)
+"""DuckDB's own settings: no files or extensions, no variables of this process, no way back."""
 
 
 def write(run: Run) -> None:
@@ -61,8 +67,12 @@ class QueryResult(NamedTuple):
     rows: list[tuple]
 
 
-def query(root: pathlib.Path, sql: str) -> QueryResult:
-    """The answer to a query over the runs below `root`."""
+def query(root: pathlib.Path, sql: str, *, write: bool = False) -> QueryResult:
+    """The answer to a query over the runs below `root`.
+
+    A query reaches the tables alone: no file, no extension, no setting. With `write` it may do all
+    that DuckDB does, such as copy … to a file.
+    """
     runs = list_runs(root)
     if not runs:
         raise RunError(f"{root}: got a folder without runs, needed one that holds some")
@@ -72,14 +82,24 @@ def query(root: pathlib.Path, sql: str) -> QueryResult:
             paths = [str(p) for run in runs if (p := run.path / f"{name}.parquet").exists()]
             if paths:
                 listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+                # Metrics of many seeds are large: they are read where they are asked for.
+                rows = "" if write or name in sql.lower() else "limit 0"
                 connection.execute(
-                    f"create view {name} as select parse_path(filename)[-2] as run, "
-                    f"* exclude (filename) from read_parquet([{listed}], filename = true)"
+                    f"create {'view' if write else 'table'} {name} as "
+                    "select parse_path(filename)[-2] as run, * exclude (filename) "
+                    f"from read_parquet([{listed}], filename = true) {rows}"
                 )
+        if not write:
+            for setting in _READ_ONLY:
+                connection.execute(f"set {setting}")
         try:
             answer = connection.execute(sql)
             columns = [column[0] for column in answer.description or []]
             return QueryResult(columns, answer.fetchall())
+        except duckdb.PermissionException as error:
+            raise RunError(
+                f"query: {error}; a query reaches the tables of the runs alone, --write allows more"
+            ) from None
         except duckdb.Error as error:
             raise RunError(f"query: {error}") from None
 

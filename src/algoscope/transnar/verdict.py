@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from algoscope.measures.thresholds import SOLVES
-from algoscope.statistics import Estimate
+from algoscope.statistics import Estimate, apart, beside
 from algoscope.transnar.mechanism import GATES_SHUT, OTHER_STATES, Reads
 from algoscope.transnar.scores import Scores, mean_clrs, sizes_text
 from algoscope.verdict import FAILS, NOT_JUDGED, RUNS, SHORTCUT, UNDECIDED, Condition, Verdict
@@ -70,7 +70,8 @@ class Kept(NamedTuple):
         """That nothing is left, as `runs` needs."""
         if math.isnan(self.share):
             return _not_measured(f"the score with {self.change}")
-        text = f"with {self.change} nothing is kept above one answer: {self.share:.2f}"
+        share = beside(self.share, 0, digits=2)
+        text = f"with {self.change} nothing is kept above one answer: {share}"
         return Condition(text, self.share <= 0)
 
 
@@ -89,7 +90,8 @@ def decide(evidence: Evidence) -> Verdict:
     untrained = Kept(control, control, _share(evidence, evidence.untrained, every))
     for kept in (gates_shut, other_states, untrained):
         if kept.share >= _MOST:
-            text = f"with {kept.change} less than {_MOST:g} is kept: {kept.share:.2f}"
+            share = beside(kept.share, _MOST, digits=2)
+            text = f"with {kept.change} less than {_MOST:g} is kept: {share}"
             return Verdict(SHORTCUT, kept.shortcut, [learnt, useful, Condition(text, False)])
     conditions = [
         learnt,
@@ -123,7 +125,7 @@ def _learnt(evidence: Evidence) -> Condition:
     if math.isnan(score):
         return _not_measured("the hybrid at sizes of its training")
     text = f"the hybrid has learnt: its score at {sizes_text(sizes)} is at least {SOLVES:g}"
-    return Condition(f"{text} ({score:.3f})", score >= SOLVES)
+    return Condition(f"{text} ({beside(score, SOLVES)})", score >= SOLVES)
 
 
 def _surely_above(evidence: Evidence, rival: Sequence[Scores], name: str) -> Condition:
@@ -135,7 +137,7 @@ def _surely_above(evidence: Evidence, rival: Sequence[Scores], name: str) -> Con
     difference = mean_clrs(lowest, sizes) - mean_clrs(highest, sizes)
     half = _Z * math.hypot(_error(lowest, sizes), _error(highest, sizes))
     above = Estimate(difference, difference - half, difference + half)
-    return Condition(f"above {name} at {sizes_text(sizes)} by {above}", above.low > 0)
+    return Condition(f"above {name} at {sizes_text(sizes)} by {above.beside(0)}", above.low > 0)
 
 
 def _error(scores: Scores, sizes: Sequence[int]) -> float:
@@ -158,7 +160,9 @@ def _near_the_reasoner(evidence: Evidence) -> Condition:
     sizes = evidence.unseen_sizes
     score, reasoner = _mean(evidence.hybrid, sizes), _mean(evidence.reasoner, sizes)
     text = f"at least {SOLVES:g} of the score of the reasoner alone at {sizes_text(sizes)}"
-    return Condition(f"{text}: {score:.3f} of {reasoner:.3f}", score >= SOLVES * reasoner)
+    return Condition(
+        f"{text}: {beside(score, SOLVES * reasoner)} of {reasoner:.3f}", score >= SOLVES * reasoner
+    )
 
 
 def _reading(reads: Reads | None) -> list[Condition]:
@@ -169,11 +173,10 @@ def _reading(reads: Reads | None) -> list[Condition]:
         "the node that they answer for": (reads.own, reads.uniform),
         "the pair of it and its answer": (reads.answer_edge, reads.uniform_answer_edge),
     }
-    return [
-        Condition(
-            f"tokens read {entry} more than uniform attention does: "
-            f"{statistics.fmean(by_layer):.3f}, uniform {uniform:.3f}",
-            statistics.fmean(by_layer) > uniform,
-        )
-        for entry, (by_layer, uniform) in shares.items()
-    ]
+    conditions = []
+    for entry, (by_layer, uniform) in shares.items():
+        mean = statistics.fmean(by_layer)
+        text = f"tokens read {entry} more than uniform attention does"
+        numbers = ", uniform ".join(apart(mean, uniform))
+        conditions.append(Condition(f"{text}: {numbers}", mean > uniform))
+    return conditions

@@ -29,9 +29,15 @@ class Judge(AboutSubjects):
                 subject, task, self.problem_seed, problems=self.count, report=self.output.report
             )
             verdict, evidence = judgement.verdict, judgement.evidence
-            numbers[name] = {"verdict": verdict, "tested": evidence.tested, "evidence": evidence}
+            numbers[name] = {
+                "verdict": verdict,
+                "near": judgement.near,
+                "tested": evidence.tested,
+                "evidence": evidence,
+            }
             reasons = "; ".join(verdict.reasons)
             parts.append(f"{name}: {verdict}{f' ({reasons})' if reasons else ''}")
+            parts += (f"  {text}" for text in judgement.near)
             if evidence.falsification is not None:
                 if str(evidence.falsification) not in str(verdict):
                     parts.append(f"  {evidence.falsification}")

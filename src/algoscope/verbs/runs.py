@@ -50,11 +50,13 @@ class Query(_OverRuns):
 
     sql: tyro.conf.Positional[str]
     """The query, such as "select run, avg(value) from results where name = 'test' group by run"."""
+    write: bool = False
+    """Let the query do all that DuckDB does, such as read other files or copy … to 'FILE'."""
 
     def run(self) -> Answer:
         from algoscope.runs import parquet
 
-        columns, rows = parquet.query(self.root, self.sql)
+        columns, rows = parquet.query(self.root, self.sql, write=self.write)
         return Answer(
             [dict(zip(columns, row, strict=True)) for row in rows],
             (Table(f"{len(rows)} rows", columns, [[number(v) for v in row] for row in rows]),),

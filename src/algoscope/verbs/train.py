@@ -167,10 +167,11 @@ def _results(run: "Run") -> Iterator[str]:
         parts = [f"{_SETS[name]} {statistics.fmean(values):.4f}" for name, values in scores.items()]
         if "test" in scores:
             values, problems = scores["test"], results["test_set"][task]
-            spread = statistics.stdev(values) if len(values) > 1 else 0.0
+            if len(values) > 1:
+                parts[0] += f" ± {statistics.stdev(values):.4f} over {len(values)} seeds"
             parts[0] += (
-                f" ± {spread:.4f} over {len(values)} seeds ({problems['samples']} problems of "
-                f"{problems['nodes']} nodes, {problems['split']})"
+                f" ({problems['samples']} problems of {problems['nodes']} nodes, "
+                f"{problems['split']})"
             )
         yield f"{task}: {'; '.join(parts) or 'not scored'}"
     yield from (f"note: {text}" for text in run.notes)
