@@ -1,5 +1,6 @@
 """`algoscope serve`: lists what is there, and gives out nothing else."""
 
+import concurrent.futures
 import contextlib
 import json
 import signal
@@ -103,9 +104,100 @@ def test_what_is_not_a_run_of_the_folder_is_refused(client, path):
     assert "secret" not in answer.text
 
 
-def test_other_names_of_this_machine_are_refused(client):
-    assert client.get("/", headers={"host": "evil.example"}).status_code == 400
-    assert client.get("/", headers={"host": "localhost:8765"}).status_code == 200
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8765",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "evil.example#localhost",
+        "evil.example@localhost",
+        "0.0.0.0",
+        "[::1]",
+        "",
+    ],
+)
+def test_other_names_of_this_machine_are_refused(client, host):
+    assert client.get("/", headers={"host": host}).status_code == 400
+    assert client.get("/report/first", headers={"host": host}).status_code == 400
+
+
+def test_this_machine_is_reached_by_its_names(client):
+    for host in ("localhost:8765", "127.0.0.1", "127.0.0.1:80"):
+        assert client.get("/", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/compare?a=first&b=first", "/report/first"])
+def test_nothing_can_be_done_but_read(client, path):
+    assert client.head(path).status_code == 200
+    for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "SPAM"):
+        assert client.request(method, path).status_code == 405, method
+
+
+def test_a_comparison_without_a_choice_says_what_to_choose(client):
+    page = client.get("/compare?a=first").text
+    assert "<h1>Choose two runs</h1>" in page
+    assert "Not found" not in page
+
+
+def test_slow_clients_keep_nobody_waiting(folder):
+    """Half a request each, and answers that are not read."""
+    with _serving(server.app(folder)) as port, contextlib.ExitStack() as open_sockets:
+        for start in (b"", b"GET", b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ") * 20:
+            slow = socket.create_connection((server.HOST, port), timeout=10)
+            open_sockets.enter_context(slow)
+            slow.sendall(start)
+        unread = socket.create_connection((server.HOST, port), timeout=10)
+        open_sockets.enter_context(unread)
+        unread.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 50)
+        begun = time.monotonic()
+        with urllib.request.urlopen(f"http://{server.HOST}:{port}/", timeout=10) as answer:
+            assert b"5 runs" in answer.read()
+        assert time.monotonic() - begun < 5
+
+
+def test_many_clients_at_once_are_all_answered(folder):
+    with _serving(server.app(folder)) as port:
+
+        def read(number: int) -> str:
+            path = ("", "report/first", "compare?a=first&b=first")[number % 3]
+            with urllib.request.urlopen(
+                f"http://{server.HOST}:{port}/{path}", timeout=60
+            ) as answer:
+                return answer.read().decode()
+
+        with concurrent.futures.ThreadPoolExecutor(30) as pool:
+            pages = list(pool.map(read, range(60)))
+    assert len(set(pages)) == 3
+    assert all(page for page in pages)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+        b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        b"GET  /\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + 100_000 * b"x" + b"\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01",
+    ],
+    ids=["no host", "two hosts", "version", "no path", "long header", "TLS"],
+)
+def test_what_is_no_request_is_refused(folder, request_text):
+    with _serving(server.app(folder)) as port:
+        with socket.create_connection((server.HOST, port), timeout=10) as sent:
+            with contextlib.suppress(ConnectionError):
+                sent.sendall(request_text)
+            sent.shutdown(socket.SHUT_WR)
+            answer = b""
+            with contextlib.suppress(ConnectionError):
+                while octets := sent.recv(65536):
+                    answer += octets
+        assert not answer or answer.split()[1].startswith(b"4")
+        with urllib.request.urlopen(f"http://{server.HOST}:{port}/", timeout=10) as page:
+            assert page.status == 200
 
 
 def test_a_run_itself_can_be_looked_at(folder):
@@ -178,9 +270,13 @@ def test_its_pages_never_scroll_sideways(folder, visit, font):
 def _serving(app):
     with socket.socket() as listening:
         listening.bind((server.HOST, 0))
-        made = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        listening.listen(128)
+        config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
+        made = uvicorn.Server(config)
         thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
         thread.start()
-        yield listening.getsockname()[1]
-        made.should_exit = True
-        thread.join()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            made.should_exit = True
+            thread.join()

@@ -63,22 +63,23 @@ def app(root: pathlib.Path) -> Starlette:
     if not root.is_dir():
         raise RunError(f"{root}: got no folder, needed one that holds runs, or a run")
 
-    async def index(request: Request) -> Response:
+    # No coroutines: each request has a thread, so that nobody waits while another's runs are read.
+    def index(request: Request) -> Response:
         return _page(f"Runs in {root}", _list(root, _entries(root)))
 
-    async def compare(request: Request) -> Response:
+    def compare(request: Request) -> Response:
         entries = _entries(root)
         chosen = [entries.get(request.query_params.get(side, "")) for side in ("a", "b")]
         summaries = [entry for entry in chosen if isinstance(entry, Summary)]
         if len(summaries) < len(chosen):
-            return _refused("compare: needed two runs of the list, as a and b")
+            return _refused("Choose two runs", "A comparison needs two runs of the list, a and b.")
         return _page("Comparison", _comparison(summaries))
 
-    async def report(request: Request) -> Response:
+    def report(request: Request) -> Response:
         entry = _entries(root).get(request.path_params["name"])
         path = entry.report if isinstance(entry, Summary) else None
         if path is None:
-            return _refused("no such report; make it with: algoscope report RUN")
+            return _refused("Not found", "No such report; make it with: algoscope report RUN")
         return FileResponse(path, headers={"Content-Security-Policy": _SANDBOX})
 
     routes = {"/": index, "/compare": compare, "/report/{name}": report}
@@ -134,9 +135,9 @@ def _page(title: str, body: str, status: int = 200) -> HTMLResponse:
     return HTMLResponse(html.page(title, [Section("runs", "", body)]), status, headers)
 
 
-def _refused(reason: str) -> HTMLResponse:
-    body = f'<h1>Not found</h1><p>{escape(reason)}</p><p><a href="/">All runs</a></p>'
-    return _page("Not found", body, status=404)
+def _refused(title: str, reason: str) -> HTMLResponse:
+    body = f'<h1>{title}</h1><p>{escape(reason)}</p><p><a href="/">All runs</a></p>'
+    return _page(title, body, status=404)
 
 
 def _list(root: pathlib.Path, entries: Entries) -> str:

@@ -10,6 +10,9 @@ from algoscope.table import Table
 from algoscope.verbs.definitions import find_task
 from algoscope.verbs.output import Answer, Verb
 
+_SECONDS_TO_END = 2
+"""Clients that take longer to read their answer are left when the server ends."""
+
 if TYPE_CHECKING:
     from algoscope.report import Findings
 
@@ -77,7 +80,13 @@ class Serve:
 
         application = app(self.path)
         print(f"http://{HOST}:{self.port}/ – end with Ctrl-C", flush=True)
-        uvicorn.run(application, host=HOST, port=self.port, log_level="warning")
+        uvicorn.run(
+            application,
+            host=HOST,
+            port=self.port,
+            log_level="warning",
+            timeout_graceful_shutdown=_SECONDS_TO_END,
+        )
         return 0
 
 
