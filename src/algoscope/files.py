@@ -1,4 +1,5 @@
-"""Files that are whole or not there: written beside their place, synced, and moved into it."""
+"""Files that are whole or not there: written beside their place, synced, and moved into it; and
+read as what they should be, or refused by name."""
 
 import contextlib
 import itertools
@@ -7,13 +8,18 @@ import pathlib
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import safetensors
 import safetensors.numpy
 from numpy.typing import ArrayLike
 
+from algoscope.serialise import FormatError, from_json, parse_json
+
 _TEMPORARY = ".unfinished-"
+_LENGTH, _METADATA = 8, "__metadata__"
+"""Of a safetensors file: the bytes that say how long its header is, and a key of that header."""
 
 
 class RunError(ValueError):
@@ -33,25 +39,46 @@ def write_bytes(path: pathlib.Path, octets: bytes) -> None:
 def place(path: pathlib.Path, fill: Callable[[pathlib.Path], object]) -> None:
     """Has `fill` write a file or folder under a temporary name, and moves it into place."""
     with explained(path):
-        temporary = pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=_TEMPORARY))
+        temporary = beside(path)
+        before = temporary / f"{path.name}-before"
         try:
             fill(temporary / path.name)
             if path.is_dir():
-                path.rename(temporary / f"{path.name}-before")
+                path.rename(before)
             (temporary / path.name).replace(path)
-        finally:
+        except BaseException:
+            if before.exists():
+                before.rename(path)
             shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def beside(path: pathlib.Path) -> pathlib.Path:
+    """A new folder with a temporary name, in the same file system as the path."""
+    return pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=_TEMPORARY))
 
 
 def unused_folder(name: str) -> pathlib.Path:
-    """The first of runs/NAME-001, runs/NAME-002, … that is not there yet."""
-    folders = (pathlib.Path("runs") / f"{name}-{number:03d}" for number in itertools.count(1))
-    return next(folder for folder in folders if not folder.exists())
+    """The first of runs/NAME-001, runs/NAME-002, … that is not there yet, made at once, so that
+    nobody else gets it."""
+    for number in itertools.count(1):
+        folder = pathlib.Path("runs") / f"{name}-{number:03d}"
+        with explained(folder), contextlib.suppress(FileExistsError):
+            folder.parent.mkdir(exist_ok=True)
+            folder.mkdir()
+            return folder
+    raise AssertionError("there is always another number")
 
 
 def check_new(folder: pathlib.Path | None) -> None:
-    if folder is not None and folder.exists():
+    """Refuses a folder that holds anything."""
+    if folder is not None and folder.exists() and not (folder.is_dir() and is_empty(folder)):
         raise ValueError(f"--out: got {folder}, which exists; needed a new folder")
+
+
+def is_empty(folder: pathlib.Path) -> bool:
+    return not any(folder.iterdir())
 
 
 def place_new(folder: pathlib.Path, fill: Callable[[pathlib.Path], None]) -> None:
@@ -99,8 +126,55 @@ def packed(arrays: Mapping[str, ArrayLike], metadata: dict[str, str] | None = No
     return safetensors.numpy.save(contiguous, metadata)
 
 
+class Arrays(NamedTuple):
+    """The content of a safetensors file."""
+
+    named: dict[str, np.ndarray]
+    metadata: dict[str, str]
+
+
+class _Entry(TypedDict):
+    """What the header of a safetensors file says of an array."""
+
+    dtype: str
+    shape: list[int]
+    data_offsets: tuple[int, int]
+
+
 def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
+    """The arrays by name of a safetensors file."""
+    with told(path):
+        return unpacked(path.read_bytes()).named
+
+
+def unpacked(octets: bytes) -> Arrays:
+    """What `packed` gave; a FormatError if something else did."""
+    # The header is read here too: of two arrays with one name safetensors gives the last.
+    length = int.from_bytes(octets[:_LENGTH], "little")
+    if len(octets) < _LENGTH + length:
+        raise FormatError("not a whole safetensors file (it ends in its header)")
+    header = parse_json(octets[_LENGTH : _LENGTH + length])
+    metadata = header.pop(_METADATA, {}) if isinstance(header, dict) else {}
+    from_json(dict[str, _Entry], header, where="header")
+    metadata = from_json(dict[str, str], metadata, where="metadata")
     try:
-        return safetensors.numpy.load(path.read_bytes())
-    except safetensors.SafetensorError as error:
-        raise RunError(f"{path}: not a whole safetensors file ({error})") from None
+        return Arrays(safetensors.numpy.load(octets), metadata)
+    except (safetensors.SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"not a whole safetensors file ({error})") from None
+
+
+def read_json(path: pathlib.Path, kind: Any) -> Any:
+    """The value of this type in a JSON file."""
+    with told(path):
+        return from_json(kind, parse_json(path.read_bytes()), where=path.stem)
+
+
+@contextlib.contextmanager
+def told(path: pathlib.Path) -> Iterator[None]:
+    """Has what is wrong with a file's content named together with the file."""
+    try:
+        yield
+    except FormatError as error:
+        raise RunError(f"{path}: {error}") from None
+    except OSError as error:
+        raise RunError(f"{path}: cannot be read ({error.strerror or error})") from None

@@ -13,7 +13,7 @@ from algoscope import networks, runs, tasks, training
 from algoscope.measures.thresholds import CRITERIA, PLACES
 from algoscope.report import examine, explorer, findings, html, page
 from algoscope.report.findings import read
-from algoscope.runs import RunError, folder
+from algoscope.runs import RunError, folder, reservation
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_damaged_ones_are_named_and_other_formats_measured_anew(copy):
 
 def test_a_run_that_is_not_finished_is_refused(tmp_path):
     config = training.TrainingConfig(tasks=("bfs",), steps=5)
-    run = folder.create(tmp_path / "begun", config.as_json())
+    run = reservation.create(tmp_path / "begun", config.as_json())
     with pytest.raises(RunError, match="needed a finished one"):
         findings(run, "bfs")
     with pytest.raises(RunError, match="needed at least one"):
@@ -143,7 +143,7 @@ def searching(tmp_path_factory):
     config = training.TrainingConfig(
         tasks=("binary_search",), seeds=1, steps=1, network=networks.NetworkConfig(width=2)
     )
-    run = folder.create(tmp_path_factory.mktemp("runs") / "searching", config.as_json())
+    run = reservation.create(tmp_path_factory.mktemp("runs") / "searching", config.as_json())
     task = tasks.get("binary_search")
     network = networks.build(task, config.network, key=jax.random.key(0))
     metrics = runs.Metrics(np.ones((1, 1, 1)), np.zeros(1, np.int32), np.zeros((1, 1, 1)))

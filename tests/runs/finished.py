@@ -7,7 +7,7 @@ import numpy as np
 
 from algoscope import networks, tasks
 from algoscope.networks import Ensemble, NetworkConfig
-from algoscope.runs import Metrics, Run, folder
+from algoscope.runs import Metrics, Run, folder, reservation
 
 SEEDS = (3, 4)
 CONFIG = {"tasks": ["bfs"], "seeds": 2, "first_seed": 3, "steps": 4, "learning_rate": 0.1}
@@ -18,7 +18,7 @@ def network(seed: int) -> networks.Network:
 
 
 def finished_run(path: pathlib.Path, **changes) -> Run:
-    run = folder.create(path, CONFIG | changes)
+    run = reservation.create(path, CONFIG | changes)
     metrics = Metrics(
         np.arange(8, dtype=np.float32).reshape(4, 2, 1),
         np.array([0, 2], np.int32),

@@ -9,7 +9,7 @@ import pytest
 from finished import CONFIG, SEEDS, finished_run, network
 
 from algoscope import networks, runs
-from algoscope.runs import RunError, checkpoints, folder
+from algoscope.runs import RunError, checkpoints, reservation
 
 
 def test_a_finished_run_describes_itself(tmp_path):
@@ -51,28 +51,28 @@ def test_each_seed_s_weights_are_an_ordinary_network(tmp_path):
 def test_a_finished_run_is_not_overwritten_unless_forced(tmp_path):
     finished_run(tmp_path / "a")
     with pytest.raises(RunError, match=r"holds a finished run.*--force"):
-        folder.create(tmp_path / "a", CONFIG)
+        reservation.create(tmp_path / "a", CONFIG)
     assert runs.open(tmp_path / "a").finished
-    folder.create(tmp_path / "a", CONFIG, force=True)
+    reservation.create(tmp_path / "a", CONFIG, force=True)
     assert not runs.open(tmp_path / "a").finished
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
 
 
 def test_a_stopped_run_says_how_to_go_on(tmp_path):
-    run = folder.create(tmp_path / "a", CONFIG)
+    run = reservation.create(tmp_path / "a", CONFIG)
     checkpoints.write(run.path, 3, {"x": np.zeros(1)})
     for ask in (lambda: run.results, run.ensemble):
         with pytest.raises(RunError, match=r"stopped at step 3 of 4.*--resume"):
             ask()
     with pytest.raises(RunError, match="--resume"):
-        folder.create(tmp_path / "a", CONFIG)
+        reservation.create(tmp_path / "a", CONFIG)
 
 
 def test_force_replaces_nothing_but_runs(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "thesis.tex").write_text("years of work")
     with pytest.raises(RunError, match="is no run folder"):
-        folder.create(tmp_path / "a", CONFIG, force=True)
+        reservation.create(tmp_path / "a", CONFIG, force=True)
     assert (tmp_path / "a" / "thesis.tex").exists()
 
 
@@ -100,24 +100,28 @@ def test_runs_are_listed_by_name_and_others_left_out(tmp_path):
 
 
 def test_two_processes_cannot_train_one_run(tmp_path):
-    run = folder.create(tmp_path / "a", CONFIG)
-    with folder.held(run), pytest.raises(RunError, match="another process"), folder.held(run):
+    run = reservation.create(tmp_path / "a", CONFIG)
+    with (
+        reservation.held(run),
+        pytest.raises(RunError, match="another process"),
+        reservation.held(run),
+    ):
         pass
-    with folder.held(run):
+    with reservation.held(run):
         pass
 
 
 def test_what_a_killed_process_left_behind_is_cleared(tmp_path):
-    run = folder.create(tmp_path / "a", CONFIG)
+    run = reservation.create(tmp_path / "a", CONFIG)
     (run.path / ".unfinished-xyz").mkdir()
-    with folder.held(run):
+    with reservation.held(run):
         assert sorted(p.name for p in run.path.iterdir()) == [".lock", "run.json"]
 
 
 def test_a_disk_that_is_full_leaves_what_was_there(tmp_path):
     """The system's limit on the size of files stands in for the end of the disk: the same refusal
     in the same place."""
-    run = folder.create(tmp_path / "a", CONFIG)
+    run = reservation.create(tmp_path / "a", CONFIG)
     checkpoints.write(run.path, 1, {"x": np.ones(10)})
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
@@ -133,4 +137,4 @@ def test_a_disk_that_is_full_leaves_what_was_there(tmp_path):
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match="cannot be written"):
-        folder.create(tmp_path / "file" / "run", CONFIG)
+        reservation.create(tmp_path / "file" / "run", CONFIG)

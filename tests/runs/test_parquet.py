@@ -37,7 +37,7 @@ def test_a_run_from_elsewhere_is_taken_in(tmp_path):
     assert run.ensemble().seeds == (3, 4)
     assert parquet.query(root, "select count(*) from metrics")[1] == [(8,)]
     assert not (tmp_path / "elsewhere" / "a" / "metrics.parquet").exists()
-    with pytest.raises(RunError, match="exists already"):
+    with pytest.raises(RunError, match=r"holds a finished run.*--force"):
         parquet.take_in(tmp_path / "elsewhere" / "a", root)
     parquet.take_in(tmp_path / "elsewhere" / "a", root, force=True)
     parquet.take_in(root / "a", root)

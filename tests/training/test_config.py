@@ -43,7 +43,7 @@ def test_a_configuration_survives_json():
 def test_json_with_an_unknown_field_is_refused():
     with pytest.raises(ConfigError, match="did you mean learning_rate"):
         from_json(TrainingConfig, {"tasks": ["bfs"], "learning_rat": 1})
-    with pytest.raises(ConfigError, match="field of network: 'widht'; did you mean width"):
+    with pytest.raises(ConfigError, match=r"field of config\.network: 'widht'; did you mean width"):
         from_json(TrainingConfig, {"tasks": ["bfs"], "network": {"widht": 1}})
 
 

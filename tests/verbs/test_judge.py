@@ -11,7 +11,7 @@ from algoscope.falsify import PROBLEMS, Counterexample
 from algoscope.measures import Evidence
 from algoscope.programs.compiler import compile_program, recompiled
 from algoscope.programs.interpreter import interpret
-from algoscope.runs import Metrics, folder
+from algoscope.runs import Metrics, folder, reservation
 from algoscope.serialise import from_json
 
 FEW = ("--problems", "120")
@@ -29,7 +29,7 @@ def run(tmp_path_factory):
     """A run folder with two seeds, of which one found BFS and one something else."""
     members = [compile_program(programs.get(name)).network for name in ("bfs", "bfs_highest")]
     config = {"tasks": ["bfs"], "first_seed": 4, "seeds": 2, "steps": 1}
-    started = folder.create(tmp_path_factory.mktemp("runs") / "two", config)
+    started = reservation.create(tmp_path_factory.mktemp("runs") / "two", config)
     metrics = Metrics(np.zeros((1, 2, 1)), np.zeros(1, np.int32), np.zeros((1, 2, 1)))
     return folder.finish(started, networks.Ensemble.of(members, "bfs", (4, 5)), metrics, {}).path
 

@@ -24,7 +24,7 @@ def test_runs_are_imported_and_queried(algoscope, refused, tmp_path):
     rows = json.loads(algoscope("runs", "query", "select count(*) as n from metrics", "--json"))
     assert rows == [{"n": 8}]
     assert "8" in algoscope("runs", "query", "select count(*) as n from metrics")
-    assert "exists already" in refused("runs", "import", "elsewhere/first")
+    assert "holds a finished run" in refused("runs", "import", "elsewhere/first")
     assert "got no run folder" in refused("runs", "import", "elsewhere/second")
 
 

@@ -6,15 +6,17 @@ damaged is noticed, and the one before it taken instead.
 
 import hashlib
 import pathlib
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-import safetensors.numpy
 
-from algoscope.files import RunError, packed, write_bytes
+from algoscope.files import RunError, packed, told, unpacked, write_bytes
 
 _KEPT = 2
+_NAME = re.compile(r"checkpoint-(\d{9,18})-([0-9a-f]{24})\.safetensors")
+"""Step and digest."""
 
 
 class Checkpoint(NamedTuple):
@@ -23,22 +25,31 @@ class Checkpoint(NamedTuple):
     notes: tuple[str, ...]
     """What went wrong in reading later ones."""
 
+    def below(self, prefix: str) -> dict[str, np.ndarray]:
+        """The arrays whose dotted names begin so, by the rest of their names."""
+        start = f"{prefix}."
+        return {n.removeprefix(start): a for n, a in self.arrays.items() if n.startswith(start)}
+
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        return self.below("metrics")
+
 
 def write(folder: pathlib.Path, step: int, arrays: Mapping[str, np.ndarray]) -> None:
     octets = packed(arrays)
     write_bytes(folder / f"checkpoint-{step:09d}-{_digest(octets)}.safetensors", octets)
-    for path in _latest_first(folder)[_KEPT:]:
-        path.unlink()
+    for file in _latest_first(folder)[_KEPT:]:
+        file.path.unlink()
 
 
 def read(folder: pathlib.Path) -> Checkpoint:
     """The last whole checkpoint of the folder."""
     notes = []
-    for path in _latest_first(folder):
-        _, step, digest = path.stem.split("-")
-        octets = path.read_bytes()
-        if _digest(octets) == digest:
-            return Checkpoint(int(step), safetensors.numpy.load(octets), tuple(notes))
+    for step, digest, path in _latest_first(folder):
+        with told(path):
+            octets = path.read_bytes()
+            if _digest(octets) == digest:
+                return Checkpoint(step, unpacked(octets).named, tuple(notes))
         notes.append(
             f"{path.name} is damaged (its content does not match its name); "
             "going on from the one before"
@@ -51,17 +62,25 @@ def read(folder: pathlib.Path) -> Checkpoint:
 
 
 def latest_step(folder: pathlib.Path) -> int | None:
-    paths = _latest_first(folder)
-    return int(paths[0].stem.split("-")[1]) if paths else None
+    files = _latest_first(folder)
+    return files[0].step if files else None
 
 
 def delete_all(folder: pathlib.Path) -> None:
-    for path in _latest_first(folder):
-        path.unlink()
+    for file in _latest_first(folder):
+        file.path.unlink()
 
 
-def _latest_first(folder: pathlib.Path) -> list[pathlib.Path]:
-    return sorted(folder.glob("checkpoint-*-*.safetensors"), reverse=True)
+class _File(NamedTuple):
+    step: int
+    digest: str
+    path: pathlib.Path
+
+
+def _latest_first(folder: pathlib.Path) -> list[_File]:
+    names = ((path, _NAME.fullmatch(path.name)) for path in folder.glob("checkpoint-*"))
+    files = [_File(int(name[1]), name[2], path) for path, name in names if name]
+    return sorted(files, reverse=True)
 
 
 def _digest(octets: bytes) -> str:

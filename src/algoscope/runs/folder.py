@@ -6,14 +6,14 @@
     metrics.parquet, validation.parquet, results.parquet      the same as tables, for queries
     weights/TASK/seed-00007.safetensors                       each an ordinary network
     checkpoint-STEP-DIGEST.safetensors                        of a run that is not finished
+    .lock                                                     held by the process that trains it
 
-The tables are made where DuckDB is installed, or later by `algoscope runs import`.
+The tables are made where DuckDB is installed, or later by `algoscope runs import`. `reservation`
+makes folders.
 """
 
-import contextlib
 import dataclasses
 import datetime
-import fcntl
 import json
 import operator
 import os
@@ -24,22 +24,13 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from algoscope import __version__, networks, tasks
-from algoscope.files import (
-    RunError,
-    clear_unfinished,
-    explained,
-    place,
-    read_arrays,
-    write_arrays,
-    write_bytes,
-)
+from algoscope import networks, tasks
+from algoscope.files import RunError, place, read_arrays, write_arrays, write_bytes
 from algoscope.networks.ensemble import Ensemble
-from algoscope.runs import checkpoints
-from algoscope.runs.environment import environment
+from algoscope.runs import checkpoints, lock
+from algoscope.runs.description import Description, State, read_description, read_results
 
-FORMAT = 1
-_DESCRIPTION = "run.json"
+DESCRIPTION = "run.json"
 
 
 class Metrics(NamedTuple):
@@ -56,7 +47,7 @@ class Metrics(NamedTuple):
 @dataclasses.dataclass(frozen=True)
 class Run:
     path: pathlib.Path
-    description: dict
+    description: Description
     """What run.json says."""
 
     @property
@@ -64,9 +55,9 @@ class Run:
         return self.path.name
 
     @property
-    def config(self) -> dict:
+    def config(self) -> dict[str, Any]:
         """As JSON; `training.config_of(run)` makes it a TrainingConfig."""
-        return self.description["config"]
+        return dict(self.description["config"])
 
     @property
     def options(self) -> dict[str, Any]:
@@ -78,6 +69,12 @@ class Run:
         return self.description["state"] == "finished"
 
     @property
+    def state(self) -> State:
+        if self.finished:
+            return State.FINISHED
+        return State.RUNNING if lock.is_held(self.path) else State.STOPPED
+
+    @property
     def created(self) -> str:
         return self.description["created"]
 
@@ -85,7 +82,8 @@ class Run:
     def seconds(self) -> float:
         """From the first beginning to the end, pauses included."""
         moment = datetime.datetime.fromisoformat
-        return (moment(self.description["finished"]) - moment(self.created)).total_seconds()
+        end = self.description.get("finished", self.created)
+        return (moment(end) - moment(self.created)).total_seconds()
 
     @property
     def device(self) -> str:
@@ -119,23 +117,22 @@ class Run:
     @property
     def metrics(self) -> Metrics:
         path = self.path / "metrics.safetensors"
-        if path.exists():
-            return Metrics(**read_arrays(path))
-        named = checkpoints.read(self.path).arrays
-        return Metrics(*(named[f"metrics.{field}"] for field in Metrics._fields))
+        named = read_arrays(path) if path.exists() else checkpoints.read(self.path).metrics
+        return metrics_from(path, named, (len(self.seeds), len(self.tasks)))
 
     @property
     def results(self) -> dict[str, Any]:
         """By name, with a list over seeds for each number: see `training.evaluation`."""
         self._need_finished()
-        return json.loads((self.path / "results.json").read_text())
+        return read_results(self.path / "results.json", self.description)
 
     @property
     def resume_command(self) -> str:
         """What to type to go on with it."""
         known = tasks.names(variants=True)
         file = "" if set(self.tasks) <= set(known) else " --task FILE.py"
-        return f"algoscope train --resume {self.path}{file}"
+        kind = f"{self.description['kind']} " if "kind" in self.description else ""
+        return f"algoscope {kind}train --resume {self.path}{file}"
 
     def ensemble(self, seeds: Sequence[int] | None = None) -> Ensemble:
         """The best weights of each seed."""
@@ -159,27 +156,25 @@ class Run:
 
     def _need_finished(self) -> None:
         if not self.finished:
-            raise RunError(
-                f"{self.path}: got a run that stopped at step {self.step} of "
-                f"{self.config['steps']}, needed a finished one; go on with `{self.resume_command}`"
-            )
+            raise RunError(f"{self.path}: got a run that {self.progress}, needed a finished one")
+
+    @property
+    def progress(self) -> str:
+        """Where it is, in words, and what to do."""
+        if self.finished:
+            return "is finished"
+        steps = f"step {self.step:,} of {self.config['steps']:,}"
+        if self.state is State.RUNNING:
+            return f"another process is training, at {steps}; wait for it to end"
+        return f"stopped at {steps}; go on with `{self.resume_command}`"
 
 
 def open_run(path: str | os.PathLike) -> Run:
     path = pathlib.Path(path)
-    description = path / _DESCRIPTION
+    description = path / DESCRIPTION
     if not description.is_file():
-        raise RunError(f"{path}: got no run folder, needed one that holds a {_DESCRIPTION}")
-    try:
-        content = json.loads(description.read_text())
-    except ValueError as error:
-        raise RunError(f"{description}: not valid JSON ({error})") from None
-    if content.get("format") != FORMAT:
-        raise RunError(
-            f"{path}: got a run folder of format {content.get('format')}, written by version "
-            f"{content.get('version')}; this is version {__version__}, which reads format {FORMAT}"
-        )
-    return Run(path, content)
+        raise RunError(f"{path}: got no run folder, needed one that holds a {DESCRIPTION}")
+    return Run(path, read_description(description))
 
 
 def load_ensemble(path: str | os.PathLike, seeds: Sequence[int] | None = None) -> Ensemble:
@@ -187,71 +182,44 @@ def load_ensemble(path: str | os.PathLike, seeds: Sequence[int] | None = None) -
     return open_run(path).ensemble(seeds)
 
 
-def list_runs(root: str | os.PathLike) -> list[Run]:
-    """The runs below a folder, by name; folders of other formats are left out."""
-    runs = []
-    for description in sorted(pathlib.Path(root).glob(f"*/{_DESCRIPTION}")):
-        with contextlib.suppress(RunError):
-            runs.append(open_run(description.parent))
-    return runs
+class Damaged(NamedTuple):
+    """A run folder whose description cannot be read."""
+
+    path: pathlib.Path
+    fault: str
 
 
-def create(
-    path: str | os.PathLike, config: Mapping[str, Any], *, force: bool = False, **facts: Any
-) -> Run:
-    """A new run folder, whose description holds the facts too; an existing one is replaced only if
-    forced."""
-    path = pathlib.Path(path)
-    if path.exists() and not force:
-        raise RunError(_taken(path))
-    if path.exists() and not (path / _DESCRIPTION).is_file():
-        raise RunError(f"{path}: exists and is no run folder, so --force does not replace it")
-    description = {
-        "format": FORMAT,
-        "version": __version__,
-        "state": "running",
-        "created": _now(),
-        "config": dict(config),
-        "environment": environment(),
-        "notes": [],
-        **facts,
-    }
-
-    def fill(folder: pathlib.Path) -> None:
-        folder.mkdir()
-        (folder / _DESCRIPTION).write_text(json.dumps(description, indent=2))
-
-    with explained(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    place(path, fill)
-    return open_run(path)
+class Listing(NamedTuple):
+    runs: list[Run]
+    damaged: list[Damaged]
 
 
-def _taken(path: pathlib.Path) -> str:
-    try:
-        run = open_run(path)
-    except RunError:
-        return f"{path}: exists already; needed a name that is free"
-    if run.finished:
-        return f"{path}: holds a finished run; give another name, or --force to replace it"
-    return (
-        f"{path}: holds a run that stopped at step {run.step} of {run.config['steps']}; "
-        f"go on with `{run.resume_command}`, or --force to start anew"
-    )
-
-
-@contextlib.contextmanager
-def held(run: Run) -> Iterator[None]:
-    """Keeps other processes from writing to the run; ends with the process, however it ends."""
-    with explained(run.path):
-        lock = (run.path / ".lock").open("w")
-    with lock:
+def survey(root: str | os.PathLike) -> Listing:
+    """All run folders below a folder, however deep, by path; a run inside a run is no run of its
+    own."""
+    root = pathlib.Path(root)
+    if not root.is_dir():
+        raise RunError(f"{root}: got no folder, needed one that holds runs")
+    runs, damaged = [], []
+    for path in _run_folders(root):
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RunError(f"{run.path}: another process is training this run") from None
-        clear_unfinished(run.path)
-        yield
+            runs.append(open_run(path))
+        except RunError as error:
+            damaged.append(Damaged(path, str(error)))
+    return Listing(runs, damaged)
+
+
+def _run_folders(root: pathlib.Path) -> Iterator[pathlib.Path]:
+    for folder, inside, files in os.walk(root):
+        inside[:] = sorted(name for name in inside if not name.startswith("."))
+        if DESCRIPTION in files:
+            inside.clear()
+            yield pathlib.Path(folder)
+
+
+def list_runs(root: str | os.PathLike) -> list[Run]:
+    """The runs below a folder, by path; what is damaged is left out, see `survey`."""
+    return survey(root).runs
 
 
 def note(run: Run, *notes: str) -> Run:
@@ -280,15 +248,41 @@ def finish(run: Run, ensemble: Ensemble, metrics: Metrics, results: Mapping[str,
 def seal(run: Run, results: Mapping[str, Any]) -> Run:
     """Writes the results of a run whose other files are in place, and marks it finished."""
     write_bytes(run.path / "results.json", json.dumps(dict(results), indent=2).encode())
-    run = _describe(run, state="finished", finished=_now())
+    run = _describe(run, state="finished", finished=now())
     checkpoints.delete_all(run.path)
     return run
 
 
 def _describe(run: Run, **changes: Any) -> Run:
-    description = run.description | changes
-    write_bytes(run.path / _DESCRIPTION, json.dumps(description, indent=2).encode())
-    return dataclasses.replace(run, description=description)
+    write_description(run.path, {**run.description, **changes})
+    return open_run(run.path)
+
+
+def write_description(path: pathlib.Path, description: Mapping[str, Any]) -> None:
+    write_bytes(path / DESCRIPTION, json.dumps(description, indent=2).encode())
+
+
+def metrics_from(
+    path: pathlib.Path, named: Mapping[str, np.ndarray], form: tuple[int, ...] | None = None
+) -> Metrics:
+    """The metrics with these arrays; `form` is the number of seeds and tasks, if it is known."""
+    faults = [f"{name}: not there, and needed" for name in Metrics._fields if name not in named]
+    if not faults:
+        loss, moments, scores = (named[name] for name in Metrics._fields)
+        form = loss.shape[1:] if form is None else form
+        shapes = {
+            "loss": (loss.shape, (*loss.shape[:1], *form)),
+            "validation_steps": (moments.shape, scores.shape[:1]),
+            "validation": (scores.shape, (*scores.shape[:1], *form)),
+        }
+        faults += [
+            f"{name}: got shape {list(shape)}, needed {list(needed)}"
+            for name, (shape, needed) in shapes.items()
+            if shape != needed
+        ]
+    if faults:
+        raise RunError("\n".join(f"{path}: {fault}" for fault in faults))
+    return Metrics(*(named[name] for name in Metrics._fields))
 
 
 def flat(tree: Mapping[str, Any], start: str = "") -> dict[str, Any]:
@@ -304,5 +298,5 @@ def _weights_name(seed: int) -> str:
     return f"seed-{seed:05d}.safetensors"
 
 
-def _now() -> str:
+def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -6,7 +6,6 @@ validation  run, seed, task, step, score
 results     run, seed, task, name, output, value
 """
 
-import functools
 import json
 import pathlib
 import shutil
@@ -16,7 +15,9 @@ import duckdb
 import numpy as np
 
 from algoscope.files import RunError, explained, place
-from algoscope.runs.folder import Run, list_runs, open_run
+from algoscope.runs import lock
+from algoscope.runs.folder import DESCRIPTION, Run, list_runs, open_run, write_description
+from algoscope.runs.reservation import reserved
 
 _TABLES = ("metrics", "validation", "results")
 _READ_ONLY = (
@@ -52,11 +53,11 @@ def take_in(path: pathlib.Path, root: pathlib.Path, *, force: bool = False) -> R
     run.results  # noqa: B018 - raises if the run is not finished
     target = root / path.resolve().name
     if target.resolve() != path.resolve():
-        if target.exists() and not force:
-            raise RunError(f"{target}: exists already; give --force to replace it")
-        with explained(target):
-            root.mkdir(parents=True, exist_ok=True)
-        place(target, functools.partial(shutil.copytree, path))
+        with reserved(target, force=force) as reservation, explained(target):
+            # The description last: a folder that has one is a whole run.
+            ignored = shutil.ignore_patterns(DESCRIPTION, lock.FILE, ".unfinished-*")
+            shutil.copytree(path, reservation.emptied(), ignore=ignored, dirs_exist_ok=True)
+            write_description(target, run.description)
     run = open_run(target)
     write(run)
     return run

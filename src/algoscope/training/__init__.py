@@ -10,7 +10,7 @@ run.ensemble()[0]  # an ordinary network, with its best weights
 
 from algoscope.errors import Stopped
 from algoscope.runs import Run
-from algoscope.training.config import TrainingConfig, from_json, hint_options
+from algoscope.training.config import TrainingConfig, check, from_json, hint_options
 from algoscope.training.ensemble import resume, train
 from algoscope.training.loop import Report
 
@@ -18,6 +18,7 @@ __all__ = [
     "Report",
     "Stopped",
     "TrainingConfig",
+    "check",
     "config_of",
     "hint_options",
     "resume",

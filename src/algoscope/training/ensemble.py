@@ -11,10 +11,10 @@ import numpy as np
 
 from algoscope.errors import ConfigError
 from algoscope.networks import Ensemble, Network, WeightsError, arrays, with_arrays
-from algoscope.runs import folder
+from algoscope.runs import folder, reservation
 from algoscope.runs.folder import Run
 from algoscope.training import loop
-from algoscope.training.config import TrainingConfig, from_json
+from algoscope.training.config import TrainingConfig, check, from_json
 from algoscope.training.evaluation import evaluate
 from algoscope.training.graph_objective import GraphObjective
 from algoscope.training.loop import CHECKPOINT_SECONDS, Pacing, Report
@@ -32,24 +32,27 @@ def train(
     at_once: int | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     report: Callable[[Report], None] = lambda _: None,
+    made_by: str | None = None,
 ) -> Run:
     """Trains an ensemble into a new run folder; all seeds start from the same weights if given.
 
-    `at_once` is the number of networks side by side on each device, chosen to fit if None.
+    `force` replaces a run that nobody is training. `at_once` is the number of networks side by side
+    on each device, chosen to fit if None. `made_by` is kept with the run.
     """
-    plan = plan_training(config, at_once)
-    learners = start_learners(plan, start)
-    run = folder.create(
-        path,
-        config.as_json(),
-        force=force,
-        seeds_at_once=plan.placement.at_once,
-        started_from_weights=start is not None,
-    )
-    with folder.held(run):
+    check(config)
+    with reservation.reserved(path, force=force) as place:
+        plan = plan_training(config, at_once)
+        learners = start_learners(plan, start)
         metrics = loop.no_metrics(config.seeds, len(config.tasks))
-        loop.save(run, loop.Trained(0, learners, metrics))
-    return _go_on(run, plan, Pacing(report, checkpoint_seconds))
+        loop.save(place.emptied(), loop.Trained(0, learners, metrics))
+        run = place.begin(
+            config.as_json(),
+            seeds_at_once=plan.placement.at_once,
+            started_from_weights=start is not None,
+            **({} if made_by is None else {"made_by": made_by}),
+        )
+        with reservation.stoppable(run):
+            return _go_on(run, plan, Pacing(report, checkpoint_seconds))
 
 
 def resume(
@@ -64,27 +67,28 @@ def resume(
     run = folder.open_run(path)
     if run.finished:
         return run
-    config = from_json(TrainingConfig, run.config)
-    plan = plan_training(config, at_once or run.description["seeds_at_once"])
-    return _go_on(run, plan, Pacing(report, checkpoint_seconds))
+    with reservation.held(run):
+        config = from_json(TrainingConfig, run.config)
+        plan = plan_training(config, at_once or run.description.get("seeds_at_once"))
+        return _go_on(run, plan, Pacing(report, checkpoint_seconds))
 
 
 def _go_on(run: Run, plan: TrainingPlan, pacing: Pacing) -> Run:
+    """Trains the run, which this process holds, to its end."""
     config = plan.config
-    with folder.held(run):
-        shapes = jax.eval_shape(functools.partial(start_learners, plan))
-        run, trained = loop.go_on(run, GraphObjective(plan, run.resume_command), shapes, pacing)
-        best = trained.learner.best
-        assert best is not None
-        kept = best.weights if config.keep == "best" else trained.learner.weights
-        weights = plan.placement.spread(kept)
-        results = evaluate(plan, weights) | {
-            "best_step": np.asarray(best.step).tolist(),
-            "best_validation": (np.asarray(best.score) / len(config.tasks)).tolist(),
-        }
-        model = jax.vmap(plan.layout.unpack)(weights)
-        ensemble = Ensemble({task: model.network(task) for task in config.tasks}, config.all_seeds)
-        return folder.finish(run, ensemble, trained.metrics, results)
+    shapes = jax.eval_shape(functools.partial(start_learners, plan))
+    run, trained = loop.go_on(run, GraphObjective(plan, run.resume_command), shapes, pacing)
+    best = trained.learner.best
+    assert best is not None
+    kept = best.weights if config.keep == "best" else trained.learner.weights
+    weights = plan.placement.spread(kept)
+    results = evaluate(plan, weights) | {
+        "best_step": np.asarray(best.step).tolist(),
+        "best_validation": (np.asarray(best.score) / len(config.tasks)).tolist(),
+    }
+    model = jax.vmap(plan.layout.unpack)(weights)
+    ensemble = Ensemble({task: model.network(task) for task in config.tasks}, config.all_seeds)
+    return folder.finish(run, ensemble, trained.metrics, results)
 
 
 def start_learners(plan: TrainingPlan, start: Network | None = None) -> Learner:

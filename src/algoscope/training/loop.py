@@ -5,6 +5,7 @@ on from its last checkpoint as if nothing had happened.
 """
 
 import contextlib
+import pathlib
 import signal
 import threading
 import time
@@ -159,20 +160,26 @@ def filled(shapes: Any, named: Mapping[str, np.ndarray], where: object) -> Any:
     needed = {leaf_name(path): leaf for path, leaf in paths}
     faults = [f"missing: {name}" for name in needed if name not in named]
     faults += [
-        f"{name}: got shape {list(array.shape)}, needed {list(needed[name].shape)}"
+        f"{name}: got {array.dtype} {list(array.shape)}, needed {needed[name].dtype} "
+        f"{list(needed[name].shape)}"
         if name in needed
         else unknown_name("array", name, needed)
         for name, array in named.items()
-        if name not in needed or array.shape != needed[name].shape
+        if name not in needed or (array.shape, array.dtype) != _form(needed[name])
     ]
     if faults:
         raise RunError(f"{where}: its arrays do not fit the model:\n" + "\n".join(faults))
     return jax.tree.unflatten(structure, [jnp.asarray(named[name]) for name in needed])
 
 
-def save(run: Run, trained: Trained) -> None:
+def _form(leaf: Any) -> tuple[tuple[int, ...], Any]:
+    return leaf.shape, leaf.dtype
+
+
+def save(path: pathlib.Path, trained: Trained) -> None:
+    """Writes a checkpoint into a run folder."""
     named = by_name({"learners": trained.learner, "metrics": trained.metrics})
-    checkpoints.write(run.path, trained.step, named)
+    checkpoints.write(path, trained.step, named)
 
 
 def no_metrics(seeds: int, tasks: int) -> Metrics:
@@ -184,12 +191,10 @@ def go_on(run: Run, objective: Objective, shapes: Learner, pacing: Pacing) -> tu
     """From the last checkpoint, of a learner of these shapes, to the end."""
     checkpoint = checkpoints.read(run.path)
     run = folder.note(run, *checkpoint.notes, *_moved(run))
-    start = "learners."
-    named = {n.removeprefix(start): a for n, a in checkpoint.arrays.items() if n.startswith(start)}
-    metrics = Metrics(*(checkpoint.arrays[f"metrics.{name}"] for name in Metrics._fields))
-    learner = filled(shapes, named, run.path)
+    learner = filled(shapes, checkpoint.below("learners"), run.path)
+    metrics = folder.metrics_from(run.path, checkpoint.metrics)
     trained = _train(run, objective, Trained(checkpoint.step, learner, metrics), pacing)
-    save(run, trained)
+    save(run.path, trained)
     return run, trained
 
 
@@ -217,7 +222,7 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
             evaluating = step in evaluations.steps
             late = time.monotonic() - saved >= pacing.checkpoint_seconds
             if asked.is_set() or evaluating or late:
-                save(run, Trained(step, objective.gather(placed), metrics))
+                save(run.path, Trained(step, objective.gather(placed), metrics))
                 saved = time.monotonic()
             if evaluating:
                 evaluations.evaluate(step, placed)

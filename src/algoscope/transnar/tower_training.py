@@ -18,7 +18,7 @@ import jax
 from algoscope.configuration import TransnarConfig
 from algoscope.errors import ConfigError
 from algoscope.files import read_arrays, write_arrays
-from algoscope.runs import Run, RunError, folder
+from algoscope.runs import Run, RunError, folder, reservation
 from algoscope.training import loop
 from algoscope.training.loop import CHECKPOINT_SECONDS, RECENT, Evaluations, Report, by_name, filled
 from algoscope.training.model import Model, name_faults
@@ -94,20 +94,16 @@ def train(
     """Trains a tower into a new run folder. `pool` is what `prepare` gave for this data and
     reasoner; `evaluations` are given the step and the tower."""
     check(config)
-    reasoner = reasoner_for(config, reasoner)
-    learner = _start_learner(config, reasoner)
-    run = folder.create(path, config.as_json(), force=force, kind=KIND)
-    with folder.held(run):
+    with reservation.reserved(path, force=force) as place:
+        reasoner = reasoner_for(config, reasoner)
+        learner = _start_learner(config, reasoner)
+        folder_path = place.emptied()
         if reasoner is not None:
-            reasoners.save(reasoner, run.path / "reasoner")
-        loop.save(run, loop.Trained(0, learner, loop.no_metrics(1, 1)))
-    return resume(
-        path,
-        pool=pool,
-        checkpoint_seconds=checkpoint_seconds,
-        evaluations=evaluations,
-        report=report,
-    )
+            reasoners.save(reasoner, folder_path / "reasoner")
+        loop.save(folder_path, loop.Trained(0, learner, loop.no_metrics(1, 1)))
+        run = place.begin(config.as_json(), kind=KIND)
+        with reservation.stoppable(run):
+            return _go_on(run, pool, loop.Pacing(report, checkpoint_seconds, evaluations))
 
 
 def resume(
@@ -122,30 +118,35 @@ def resume(
     run = open_run(path)
     if run.finished:
         return run
+    with reservation.held(run):
+        return _go_on(run, pool, loop.Pacing(report, checkpoint_seconds, evaluations))
+
+
+def _go_on(run: Run, pool: Pool | None, pacing: loop.Pacing) -> Run:
+    """Trains the run, which this process holds, to its end."""
     config = config_from_json(run.config)
-    with folder.held(run):
-        reasoner = _reasoner_in(run, config)
-        shapes = jax.eval_shape(functools.partial(_start_learner, config, reasoner))
-        pool = prepare(config, reasoner) if pool is None else pool
-        begun, worked = time.monotonic(), time.process_time()
-        objective = TowerObjective(config, pool, run.path)
-        on_towers = evaluations._replace(
-            evaluate=lambda step, learner: evaluations.evaluate(step, learner.weights.tower)
-        )
-        pacing = loop.Pacing(report, checkpoint_seconds, on_towers)
-        run, trained = loop.go_on(run, objective, shapes, pacing)
-        weights, loss = trained.learner.weights, trained.metrics.loss[:, 0, 0]
-        write_arrays(run.path / "weights.safetensors", by_name(weights.tower))
-        write_arrays(run.path / "metrics.safetensors", {"loss": loss})
-        if weights.reasoner is not None:
-            reasoners.save(weights.reasoner, run.path / "reasoner")
-        results = {
-            "loss": float(loss[-RECENT:].mean()),
-            "parameters": sum(leaf.size for leaf in jax.tree.leaves(weights.tower)),
-            "seconds_of_last_stretch": time.monotonic() - begun,
-            "cpu_seconds_of_last_stretch": time.process_time() - worked,
-        }
-        return folder.seal(run, results)
+    reasoner = _reasoner_in(run, config)
+    shapes = jax.eval_shape(functools.partial(_start_learner, config, reasoner))
+    pool = prepare(config, reasoner) if pool is None else pool
+    begun, worked = time.monotonic(), time.process_time()
+    objective = TowerObjective(config, pool, run.path)
+    evaluations = pacing.evaluations
+    on_towers = evaluations._replace(
+        evaluate=lambda step, learner: evaluations.evaluate(step, learner.weights.tower)
+    )
+    run, trained = loop.go_on(run, objective, shapes, pacing._replace(evaluations=on_towers))
+    weights, loss = trained.learner.weights, trained.metrics.loss[:, 0, 0]
+    write_arrays(run.path / "weights.safetensors", by_name(weights.tower))
+    write_arrays(run.path / "metrics.safetensors", {"loss": loss})
+    if weights.reasoner is not None:
+        reasoners.save(weights.reasoner, run.path / "reasoner")
+    results = {
+        "loss": float(loss[-RECENT:].mean()),
+        "parameters": sum(leaf.size for leaf in jax.tree.leaves(weights.tower)),
+        "seconds_of_last_stretch": time.monotonic() - begun,
+        "cpu_seconds_of_last_stretch": time.process_time() - worked,
+    }
+    return folder.seal(run, results)
 
 
 def open_run(path: str | os.PathLike) -> Run:
@@ -166,10 +167,7 @@ class TrainedTower(NamedTuple):
 def load(path: str | os.PathLike) -> TrainedTower:
     run = open_run(path)
     if not run.finished:
-        raise RunError(
-            f"{run.path}: got a run that stopped at step {run.step} of {run.config['steps']}, "
-            f"needed a finished one; go on with `algoscope transnar train --resume {run.path}`"
-        )
+        raise RunError(f"{run.path}: got a run that {run.progress}, needed a finished one")
     config = config_from_json(run.config)
     reasoner = _reasoner_in(run, config)
     named = read_arrays(run.path / "weights.safetensors")

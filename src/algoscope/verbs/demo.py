@@ -1,12 +1,21 @@
 """`algoscope demo`: the main job on a small scale."""
 
 import dataclasses
+import json
 import pathlib
 import time
+from typing import TYPE_CHECKING
 
 from algoscope.verbs.output import Answer, Verb
 from algoscope.verbs.report import verdict_table
 from algoscope.verbs.train import report_progress
+
+if TYPE_CHECKING:
+    from algoscope.runs import Run
+    from algoscope.training import TrainingConfig
+
+_VERB = "demo"
+"""What a run folder of the demo says that it was made by."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -14,7 +23,8 @@ class Demo(Verb):
     """The main job on a small scale: compile BFS, verify it, train networks, measure the gap."""
 
     out: pathlib.Path = pathlib.Path("runs/demo")
-    """The run folder, which replaces an earlier demo; the page is report.html in it."""
+    """The run folder; the page is report.html in it. A demo that was stopped there goes on, and a
+    finished one is replaced; nothing else is."""
     seeds: int = 5
     """Number of networks."""
     steps: int = 400
@@ -34,6 +44,7 @@ class Demo(Verb):
         from algoscope.runs import parquet
         from algoscope.runs.environment import device_name, keep_compiled_programs
 
+        before = self._before()
         begun = time.monotonic()
         keep_compiled_programs()
 
@@ -62,7 +73,7 @@ class Demo(Verb):
             f"training bfs on {device_name()} into {self.out}: first the training step is compiled "
             "for each size, the longest part of this"
         )
-        run = training.train(config, self.out, force=True, report=report_progress(self.output))
+        run = self._train(config, before)
         parquet.write(run)
         stage(4, "measure how far each network is from the algorithm")
         findings = report.findings(run, "bfs", problems=self.problems, report=self.output.report)
@@ -72,3 +83,31 @@ class Demo(Verb):
         data = {"report": path, "verdicts": findings.words, "seconds": seconds}
         ending = f"{seconds:.0f} s. Open {path.resolve()}"
         return Answer(data, (verdict_table(findings), ending))
+
+    def _before(self) -> "Run | None":
+        """The demo that is in the folder."""
+        from algoscope import runs
+
+        if not (self.out / "run.json").is_file():
+            return None
+        run = runs.open(self.out)
+        if run.description.get("made_by") != _VERB:
+            raise runs.RunError(
+                f"--out: got {self.out}, which holds a run that is no demo, needed another folder"
+            )
+        return run
+
+    def _train(self, config: "TrainingConfig", before: "Run | None") -> "Run":
+        from algoscope import runs, training
+
+        report = report_progress(self.output)
+        settings = before and json.dumps(before.config)
+        if (
+            before
+            and before.state is runs.State.STOPPED
+            and settings == json.dumps(config.as_json())
+        ):
+            return training.resume(self.out, report=report)
+        return training.train(
+            config, self.out, force=before is not None, report=report, made_by=_VERB
+        )

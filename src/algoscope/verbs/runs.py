@@ -2,12 +2,15 @@
 
 import dataclasses
 import pathlib
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb, number
+
+if TYPE_CHECKING:
+    from algoscope.runs import Run
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -18,30 +21,46 @@ class _OverRuns(Verb):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class List(_OverRuns):
-    """List the runs."""
+    """List the runs, however deep they lie: running, stopped, finished or damaged."""
 
     def run(self) -> Answer:
         from algoscope import runs
-        from algoscope.runs.comparison import outcome
 
-        rows = []
-        for run in runs.list_runs(self.root):
-            scores = (value for name, value in outcome(run).items() if name.startswith("test "))
-            rows.append(
-                {
-                    "run": run.name,
-                    "tasks": " ".join(run.tasks),
-                    "seeds": len(run.seeds),
-                    "step": f"{run.step}/{run.config['steps']}",
-                    "state": "finished" if run.finished else "stopped",
-                    "test": " ".join(f"{value:.4f}" for value in scores),
-                    "device": run.device,
-                    "created": run.created,
-                }
-            )
+        listing = runs.survey(self.root)
+        rows, faults = [], dict(listing.damaged)
+        for run in listing.runs:
+            try:
+                rows.append(_row(run, self.root))
+            except runs.RunError as error:
+                faults[run.path] = str(error)
+        damaged = {"state": runs.State.DAMAGED}
+        rows += [damaged | {"run": _name(path, self.root)} for path in faults]
+        rows.sort(key=lambda row: row["run"])
         columns = ["run", "tasks", "seeds", "step", "state", "test", "device", "created"]
-        cells = [[str(row[column]) for column in columns] for row in rows]
-        return Answer(rows, (Table(f"{len(rows)} runs in {self.root}", columns, cells),))
+        cells = [[str(row.get(column, "")) for column in columns] for row in rows]
+        table = Table(f"{len(rows)} runs in {self.root}", columns, cells)
+        return Answer(rows, (table, *(f"damaged: {fault}" for fault in faults.values())))
+
+
+def _row(run: "Run", root: pathlib.Path) -> dict[str, Any]:
+    from algoscope.runs.comparison import outcome
+
+    scores = (value for name, value in outcome(run).items() if name.startswith("test "))
+    return {
+        "run": _name(run.path, root),
+        "tasks": " ".join(run.tasks),
+        "seeds": len(run.seeds),
+        "step": f"{run.step}/{run.config['steps']}",
+        "state": run.state,
+        "test": " ".join(f"{value:.4f}" for value in scores),
+        "device": run.device,
+        "created": run.created,
+    }
+
+
+def _name(path: pathlib.Path, root: pathlib.Path) -> str:
+    """As it is below the root."""
+    return path.name if path == root else str(path.relative_to(root))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

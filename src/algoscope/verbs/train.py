@@ -54,7 +54,8 @@ class Train(TrainingOptions, Verb):
     task: tuple[str, ...] = ()
     """The FILE.py of each task of your own; with --resume, of those that the run is for."""
     force: bool = False
-    """Replace a run that has this name."""
+    """Replace a run that has this name, unless it is being trained or its folder holds other
+    files."""
     at_once: int | None = None
     """Networks side by side on each device; as many as fit, if not given."""
     checkpoint_seconds: float = 60.0
@@ -85,6 +86,7 @@ class Train(TrainingOptions, Verb):
             names = tuple(find_task(text).name for text in (*self.tasks, *self.task))
             teachers = tuple(find_program(text).name for text in self.teacher)
             config, start = dataclasses.replace(self, tasks=names, teacher=teachers)._config()
+            training.check(config)
             out = self.out or files.unused_folder("-".join(config.tasks))
             self.output.report(f"training {', '.join(config.tasks)} on {device_name()} into {out}")
             run = training.train(config, out, start=start, force=self.force, **pace)

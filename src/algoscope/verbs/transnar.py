@@ -29,7 +29,8 @@ class TrainTower(TransnarConfig, Verb):
     resume: pathlib.Path | None = None
     """Go on with this run, which was stopped; no other option applies."""
     force: bool = False
-    """Replace a run that has this name."""
+    """Replace a run that has this name, unless it is being trained or its folder holds other
+    files."""
 
     def run(self) -> Answer:
         from algoscope import runs, transnar

@@ -1,0 +1,54 @@
+"""Locks: one process writes to a run, and everybody can see whether one does.
+
+The system forgets a lock when the process that holds it ends, however it ends.
+"""
+
+import contextlib
+import fcntl
+import os
+import pathlib
+import time
+from collections.abc import Iterator
+
+from algoscope.files import RunError, explained
+
+FILE = ".lock"
+_PATIENCE = 0.5
+"""Seconds: whoever asks `is_held` holds the lock for an instant."""
+
+
+@contextlib.contextmanager
+def hold(folder: pathlib.Path) -> Iterator[None]:
+    """Keeps other processes from writing to the folder."""
+    path = folder / FILE
+    with explained(folder):
+        lock = path.open("a")
+    with lock:
+        until = time.monotonic() + _PATIENCE
+        while not _taken(lock.fileno(), fcntl.LOCK_EX):
+            if time.monotonic() > until:
+                raise RunError(
+                    f"{folder}: got a run that another process is training, needed one that "
+                    "nobody is; wait for it to end, or give another name"
+                )
+            time.sleep(_PATIENCE / 20)
+        if not path.exists() or not os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+            raise RunError(f"{folder}: another process has just replaced this run")
+        yield
+
+
+def is_held(folder: pathlib.Path) -> bool:
+    """Whether a process, this one included, writes to the folder."""
+    try:
+        with (folder / FILE).open() as lock:
+            return not _taken(lock.fileno(), fcntl.LOCK_SH)
+    except OSError:
+        return False
+
+
+def _taken(lock: int, kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,165 @@
+"""No run is replaced or shared by accident."""
+
+import contextlib
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+from finished import CONFIG, finished_run
+
+from algoscope import files, runs
+from algoscope.runs import RunError, State, checkpoints, lock, reservation
+
+HOLDER = """
+import pathlib, sys
+from algoscope.runs import lock
+with lock.hold(pathlib.Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def held_by_another(path):
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        yield process
+        process.kill()
+
+
+def test_a_run_knows_whether_it_runs(tmp_path):
+    run = reservation.create(tmp_path / "a", CONFIG)
+    assert run.state is State.STOPPED
+    with held_by_another(run.path) as process:
+        assert run.state is State.RUNNING
+        with pytest.raises(RunError, match="another process is training, at step 0 of 4"):
+            run.ensemble()
+        process.kill()
+        process.wait()
+        assert run.state is State.STOPPED
+    assert finished_run(tmp_path / "b").state is State.FINISHED
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_run_that_is_being_trained_is_not_replaced(tmp_path, force):
+    run = reservation.create(tmp_path / "a", CONFIG)
+    with (
+        held_by_another(run.path),
+        pytest.raises(RunError, match="another process is training"),
+        reservation.reserved(run.path, force=force),
+    ):
+        pass
+    assert runs.open(run.path).created == run.created
+
+
+def test_a_folder_that_holds_something_else_is_not_replaced(tmp_path):
+    run = finished_run(tmp_path / "a")
+    (run.path / "notes.md").write_text("what I found")
+    with pytest.raises(RunError, match=r"holds notes\.md, which Algoscope did not write"):
+        reservation.create(run.path, CONFIG, force=True)
+    assert (run.path / "notes.md").exists()
+
+
+def test_a_name_is_reserved_before_the_run_begins(tmp_path):
+    with reservation.reserved(tmp_path / "a") as first:
+        with (
+            pytest.raises(RunError, match="another process"),
+            reservation.reserved(tmp_path / "a"),
+        ):
+            pass
+        first.begin(CONFIG)
+    assert runs.open(tmp_path / "a").state is State.STOPPED
+
+
+def test_what_fails_before_a_run_begins_leaves_everything_as_it_was(tmp_path):
+    before = finished_run(tmp_path / "old")
+    for path in (tmp_path / "new", before.path):
+        with contextlib.suppress(ZeroDivisionError), reservation.reserved(path, force=True):
+            raise ZeroDivisionError
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert runs.open(before.path).results == before.results
+
+
+def test_a_folder_in_which_a_process_was_killed_before_it_began_is_free(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / lock.FILE).write_text("")
+    checkpoints.write(tmp_path / "a", 0, {})
+    run = reservation.create(tmp_path / "a", CONFIG)
+    assert run.step == 0
+    assert not list(run.path.glob("checkpoint-*"))
+
+
+def test_names_without_a_choice_differ(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert [files.unused_folder("bfs").name for _ in range(3)] == ["bfs-001", "bfs-002", "bfs-003"]
+
+
+def test_runs_are_found_however_deep_and_damaged_ones_are_named(tmp_path):
+    finished_run(tmp_path / "a")
+    finished_run(tmp_path / "deep" / "deeper" / "b")
+    broken = finished_run(tmp_path / "deep" / "c")
+    (broken.path / "run.json").write_text("{")
+    listing = runs.survey(tmp_path)
+    assert [run.path.name for run in listing.runs] == ["a", "b"]
+    assert [(each.path, "not valid JSON" in each.fault) for each in listing.damaged] == [
+        (broken.path, True)
+    ]
+    with pytest.raises(RunError, match="got no folder"):
+        runs.survey(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"config": None}, "run.config: got None, needed the fields of Settings"),
+        ({"config": CONFIG | {"seeds": "two"}}, "run.config.seeds: got 'two', needed an integer"),
+        ({"config": CONFIG | {"seeds": 10**12}}, "needed an integer from 1 to 1,000,000"),
+        ({"config": CONFIG | {"tasks": ["../../etc"]}}, "got '../../etc', needed the name of"),
+        ({"state": "done"}, "run.state: got 'done', needed one of running, finished"),
+        ({"created": "yesterday"}, "created: got 'yesterday', needed a moment"),
+        ({"finished": "2020-01-01"}, "finished: got '2020-01-01', needed a moment"),
+        ({"environment": {}}, "run.environment.commit: not there, and needed"),
+        ({"notes": "none"}, "run.notes: got 'none', needed a list"),
+    ],
+)
+def test_a_description_that_is_wrong_is_refused_by_field(tmp_path, changes, message):
+    run = finished_run(tmp_path / "a")
+    (run.path / "run.json").write_text(json.dumps(run.description | changes))
+    with pytest.raises(RunError) as error:
+        runs.open(run.path)
+    assert str(run.path / "run.json") in str(error.value)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"test": []}, "results.test: got [], needed an object"),
+        ({"test": {"bfs": {"pi": [1, 2]}}}, "test.bfs.score: not there"),
+        ({"best_step": [1]}, "best_step: got 1 numbers, needed one a seed, 2"),
+        ({"fresh": {"bfs": {"score": ["a", 1]}}}, "fresh.bfs.score.0: got 'a', needed a number"),
+    ],
+)
+def test_results_that_are_wrong_are_refused_by_field(tmp_path, changes, message):
+    run = finished_run(tmp_path / "a")
+    (run.path / "results.json").write_text(json.dumps(run.results | changes))
+    with pytest.raises(RunError) as error:
+        run.results  # noqa: B018
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_files_have_the_mode_that_the_user_wants(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        run = finished_run(tmp_path / "a")
+    finally:
+        os.umask(before)
+    for path in run.path.rglob("*"):
+        full = 0o777 if path.is_dir() else 0o666
+        assert stat.S_IMODE(path.stat().st_mode) == full & ~mask, path
