@@ -29,6 +29,7 @@ CASES = {
         "dijkstra",
         {"edge_information": True, "heads": 2, "head_combination": "sum"},
     ),
+    "gatv2, edges three ways": ("dfs", {"edge_views": True, "edge_information": True}),
     "gatv2, rounds": ("bfs", {"rounds": 3}),
     "gatv2, rounds of their own": ("bfs", {"rounds": 2, "shared_rounds": False}),
     "simple decoders": ("dfs", {"simple_decoders": True}),

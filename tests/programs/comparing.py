@@ -11,6 +11,8 @@ from algoscope.tasks import Batch, Kind
 LIBRARY = [programs.get(name) for name in programs.names()]
 WRONG = [p for task in tasks.names() for p in programs.of_task(task, programs.Role.WRONG)]
 EXACT = [program for program in LIBRARY if program not in WRONG]
+QUICK = [program for program in EXACT if len(program.rounds) <= 4]
+"""Those whose networks XLA compiles in seconds."""
 _SCALAR_ERROR = 1e-5
 
 

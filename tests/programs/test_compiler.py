@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from programs import random_programs
-from programs.comparing import EXACT, WRONG, from_interpreter, from_reference, problems, valid_steps
+from programs.comparing import (
+    EXACT,
+    QUICK,
+    WRONG,
+    from_interpreter,
+    from_reference,
+    problems,
+    valid_steps,
+)
 
 from algoscope import networks, programs, tasks
 from algoscope.networks import dm_clrs
@@ -24,6 +32,7 @@ from algoscope.recording import Recording
 from algoscope.tasks import Batch
 
 every_exact_program = pytest.mark.parametrize("program", EXACT, ids=lambda program: program.name)
+every_quick_program = pytest.mark.parametrize("program", QUICK, ids=lambda program: program.name)
 problems = functools.cache(problems)
 
 
@@ -75,7 +84,7 @@ def test_a_compiled_wrong_program_equals_the_interpreter(program):
     assert_same_attention(recording, program, interpreted, batch)
 
 
-@every_exact_program
+@every_quick_program
 def test_a_wider_network_does_the_same(program):
     smallest = compile_program(program).network.config.width
     wider = compile_program(program, smallest + 5).network
@@ -84,7 +93,7 @@ def test_a_wider_network_does_the_same(program):
     assert_exact(networks.run(wider, batch), program, batch)
 
 
-@every_exact_program
+@every_quick_program
 def test_a_compiled_network_is_exact_in_float64(program):
     batch = problems(program.task.name, 7)
     with jax.enable_x64(True):

@@ -156,9 +156,17 @@ SELECTIONS = [
     ("best = minimum(other.far, where=edge.A > 1)", "edge.A > 1", "`edge.A > 0`"),
 ]
 STATEMENTS = [
-    ("near: Int", "Int", "near: needed Bool, Node or Float(its largest value)"),
-    ("near: Float", "Float\n", "near: needed Bool, Node or Float(its largest value)"),
-    ("near: Bool = 0", "near: Bool = 0", "needed `name: Type`"),
+    (
+        "near: Int",
+        "Int",
+        "near: needed Bool, Node, Float(its largest value) or Miss(",
+    ),
+    (
+        "near: Float",
+        "Float\n",
+        "near: needed Bool, Node, Float(its largest value) or Miss(",
+    ),
+    ("near: Bool = 1", "near: Bool = 1", "needed `name: Type`, `name: Type = 0`"),
     ("pi: Bool", "pi: Bool", "pi: declared twice"),
     ("parent = minimum(other.far)", "parent = minimum(other.far)", "parent: defined twice"),
     ("visit = found", "visit = found\n", "visit: defined twice"),

@@ -44,6 +44,9 @@ class NetworkConfig:
     """What the ReLU acts on: the sum of selection and skip, or the skip alone (gatv2)."""
     edge_information: bool = False
     """Whether values include edge features, Mind The Gap eq. 11-13 (gatv2)."""
+    edge_views: bool = False
+    """Whether edges are encoded three ways: e_ij, e_ji and, of loops alone, e_ii. Compiled programs
+    that read edges against their direction have this."""
     attention_bias: int | None = None
     """The number of nodes of a learned pre-attention bias, Mind The Gap eq. 14 (gatv2). The network
     then works for that size alone."""

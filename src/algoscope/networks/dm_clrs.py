@@ -105,10 +105,11 @@ def to_parameters(network: Network, algorithm: int = 0) -> dict[str, dict[str, n
 def _places(network: Network, algorithm: int) -> Iterator[_Place]:
     config = network.config
     processor = network.processor
-    if isinstance(processor, tuple) or config.edge_information or config.attention_bias:
+    foreign = config.edge_information, config.edge_views, config.attention_bias
+    if isinstance(processor, tuple) or any(foreign):
         raise WeightsError(
-            "network: got separate weights per round, edge information or an attention bias, "
-            "which dm-clrs's networks do not have"
+            "network: got separate weights per round, edge information, edge views or an "
+            "attention bias, which dm-clrs's networks do not have"
         )
     kind, linears = _PROCESSORS[type(processor)]
     prefix = f"net/{kind}_clrs_processor"

@@ -7,7 +7,7 @@ Each feature f has a linear encoder, and those that enter at the same place are 
     g    = sum_f W_f f + b_f           of the graph                                         [width]
 
 Features are in the form of *values*, see `kinds`. Edge masks and pointers of nodes also say who is
-whose neighbour.
+whose neighbour. With `NetworkConfig.edge_views`, f_ij is [f_ij, f_ji, f_ij if i = j else 0].
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +21,9 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from algoscope.networks.config import NetworkConfig
 from algoscope.networks.layers import Linear
 from algoscope.tasks.features import Feature, Kind, Location, Stage
+
+EDGE_VIEWS = 3
+"""Of an edge: itself, the one that leads back, and itself if it is a loop."""
 
 
 class Encoded(NamedTuple):
@@ -57,7 +60,8 @@ def start_encoder(feature: Feature, config: NetworkConfig, key: PRNGKeyArray) ->
     if (feature.location, feature.kind) == (Location.EDGE, Kind.POINTER):
         keys = jax.random.split(key)
         return EdgePointerEncoder(*(Linear.start(k, 1, config.width, spread) for k in keys))
-    return Linear.start(key, feature.classes, config.width, spread)
+    views = EDGE_VIEWS if config.edge_views and reads_at(feature) is Location.EDGE else 1
+    return Linear.start(key, views * feature.classes, config.width, spread)
 
 
 def reads_at(feature: Feature) -> Location:
@@ -65,9 +69,14 @@ def reads_at(feature: Feature) -> Location:
     return Location.EDGE if feature.is_pointer else feature.location
 
 
-def with_classes(feature: Feature, value: Array) -> Float[Array, "... classes"]:
-    """Only categorical features have an axis of classes in a batch."""
-    return value if feature.kind is Kind.CATEGORICAL else value[..., None]
+def encoder_inputs(feature: Feature, value: Array, encoder: Encoder) -> Float[Array, "... rows"]:
+    """What the encoder reads: a number for each class, or three, if it reads edges three ways."""
+    # Only categorical features have an axis of classes in a batch.
+    value = value if feature.kind is Kind.CATEGORICAL else value[..., None]
+    if isinstance(encoder, EdgePointerEncoder) or len(encoder.weight) == value.shape[-1]:
+        return value
+    loops = jnp.eye(len(value), dtype=value.dtype)[..., None]
+    return jnp.concatenate([value, jnp.swapaxes(value, 0, 1), loops * value], -1)
 
 
 def adjacency(
@@ -97,8 +106,9 @@ def encode(
     }
     for feature in features:
         if feature.name in values:
-            value = with_classes(feature, values[feature.name])
-            total[reads_at(feature)] += encoders[feature.name](value)
+            encoder = encoders[feature.name]
+            value = encoder_inputs(feature, values[feature.name], encoder)
+            total[reads_at(feature)] += encoder(value)
     return Encoded(
         total[Location.NODE],
         total[Location.EDGE],

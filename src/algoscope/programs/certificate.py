@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.networks.layers import LEAKY_SLOPE
-from algoscope.programs.language import OTHER, POSITION, Atom, Linear
+from algoscope.programs.language import OTHER, Atom, Linear
 from algoscope.programs.lowering import EmittedPointer, Lowered
 from algoscope.programs.precision import Precision
 
@@ -43,7 +43,8 @@ def certify(lowered: Lowered, sharpness: float, precision: Precision) -> Certifi
                 abs(w) * LEAKY_SLOPE * lowered.bounds.size(form) for form, w in head.conditions
             ]
             margins.append(silent + 2 * precision.rounding * sum(sizes))
-            slope = sum(w * form.terms.get(Atom(OTHER, POSITION), 0.0) for form, w in head.score)
+            idx = Atom(OTHER, lowered.idx)
+            slope = sum(w * form.terms.get(idx, 0.0) for form, w in head.score)
             gaps += [margins[-1] / abs(slope)] if slope else []
         if round_.uses_n:
             gaps.append(1 / precision.resolution)

@@ -15,13 +15,26 @@ import numpy as np
 from algoscope import markup, networks
 from algoscope.networks import Network, NetworkConfig, Source
 from algoscope.programs.certificate import Certificate, certify
-from algoscope.programs.language import EDGE, NOT, OTHER, POSITION, SELF, Atom, GraphProgram, Linear
+from algoscope.programs.channels import Channel
+from algoscope.programs.language import (
+    BACK,
+    EDGE,
+    GRAPH,
+    OTHER,
+    OWN,
+    SELF,
+    Atom,
+    GraphProgram,
+    Linear,
+)
 from algoscope.programs.lowering import (
+    AnyEmitted,
     CompileError,
     EmittedForms,
     EmittedPointer,
     Head,
     Lowered,
+    Weighted,
     lower,
 )
 from algoscope.programs.parser import parse
@@ -29,6 +42,11 @@ from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, Precision
 from algoscope.programs.running_errors import certain
 from algoscope.table import Table
 from algoscope.tasks import Batch, Kind, Location, Task
+
+_VIEWS = {"": 0, BACK: 1, OWN: 2}
+"""Which part of its encoder's rows a view of an edge has."""
+_DECODERS = {Location.NODE: "node", Location.GRAPH: "nodes", Location.EDGE: "receiver"}
+"""The layer that reads a node's state, or the receiver's."""
 
 
 class Compiled(NamedTuple):
@@ -108,7 +126,8 @@ def smallest_width(lowered: Lowered) -> int:
     pointers = [len(e.units) for e in lowered.emitted if isinstance(e, EmittedPointer)]
     units = max(len(round_.units) for round_ in lowered.rounds)
     attention = 0 if _heads(lowered) > 1 else head_units(lowered)
-    return max(len(lowered.nodes), len(lowered.edges), units, attention, *pointers)
+    channels = len(lowered.nodes), len(lowered.edges), len(lowered.graph)
+    return max(*channels, units, attention, *pointers)
 
 
 def _heads(lowered: Lowered) -> int:
@@ -149,6 +168,7 @@ def empty_network(
             for unit in round_.units
             for atom in unit.form.terms
         ),
+        edge_views=any(Channel.of(name).view for name in lowered.edges),
         rounds=len(program.rounds),
         shared_rounds=len(program.rounds) == 1,
     )
@@ -161,6 +181,7 @@ class _Writer:
     def __init__(self, lowered: Lowered, sharpness: float, precision: Precision, network: Network):
         self.lowered, self.sharpness, self.precision = lowered, sharpness, precision
         self.width = network.config.width
+        self.features = {feature.name: feature for feature in network.features}
         self.arrays = {name: np.zeros(a.shape) for name, a in networks.arrays(network).items()}
 
     def write_round(self, number: int) -> None:
@@ -196,6 +217,9 @@ class _Writer:
             for atom, c in form.terms.items():
                 if atom.where == EDGE:
                     self._add_edge(f"{self.processor}.edge.weight", atom.name, column, c)
+                elif atom.where == GRAPH:
+                    row = self.lowered.graph.index(atom.name)
+                    self.arrays[f"{self.processor}.graph.weight"][row, column] += c
                 else:
                     side = "sender" if atom.where == OTHER else "receiver"
                     self._add_node(f"{self.processor}.{side}.weight", atom.name, column, c)
@@ -214,34 +238,45 @@ class _Writer:
                 self._add_node(f"{self.processor}.value.weight", atom.name, value, c)
 
     def encode(self) -> None:
-        for channels in (self.lowered.nodes, self.lowered.edges):
-            for channel, name in enumerate(channels):
-                encoder = f"encoders.{name.partition('.')[2]}"
-                complement = name.startswith(NOT)
-                self.arrays[f"{encoder}.weight"][0, channel] = -1.0 if complement else 1.0
-                self.arrays[f"{encoder}.bias"][channel] += float(complement)
+        for channels in (self.lowered.nodes, self.lowered.edges, self.lowered.graph):
+            for column, name in enumerate(channels):
+                channel = Channel.of(name)
+                encoder = f"encoders.{channel.feature}"
+                row = _VIEWS[channel.view] * self.features[channel.feature].classes + channel.index
+                self.arrays[f"{encoder}.weight"][row, column] = -1.0 if channel.complement else 1.0
+                self.arrays[f"{encoder}.bias"][column] += float(channel.complement)
 
-    def decode(self, emitted: EmittedPointer | EmittedForms) -> None:
+    def decode(self, emitted: AnyEmitted) -> None:
         decoder = f"decoders.{emitted.feature.name}"
         match emitted:
+            case EmittedPointer(_, units, Linear() as first):
+                self._point(f"{decoder}.pointer", units)
+                self._decode(f"{decoder}.first.node", first * MASK_SHARPNESS, 0)
             case EmittedPointer(_, units):
-                position = Linear({Atom(SELF, POSITION): 1.0}, 0.0)
-                for column, (form, weight) in enumerate(units):
-                    self._decode(f"{decoder}.receiver", form, column)
-                    self._decode(f"{decoder}.sender", position, column)
-                    score = weight * self.precision.sharpness
-                    self.arrays[f"{decoder}.score.weight"][column, 0] = score
+                self._point(decoder, units)
             case EmittedForms(feature, forms):
-                place = "node" if feature.location is Location.NODE else "nodes"
                 for column, form in enumerate(forms):
                     if feature.kind is Kind.MASK:
                         form = (form - Linear({}, 0.5)) * MASK_SHARPNESS
                     elif feature.kind in (Kind.MASK_ONE, Kind.CATEGORICAL):
                         form = form * MASK_SHARPNESS
-                    self._decode(f"{decoder}.{place}", form, column)
+                    self._decode(f"{decoder}.{_DECODERS[feature.location]}", form, column)
 
-    def _decode(self, name: str, form: Linear[float], column: int) -> None:
-        """Reads the state after the step."""
-        self.arrays[f"{name}.bias"][column] += form.constant
+    def _point(self, decoder: str, units: tuple[Weighted, ...]) -> None:
+        idx = Linear({Atom(SELF, self.lowered.idx): 1.0}, 0.0)
+        for column, (form, weight) in enumerate(units):
+            self._decode(f"{decoder}.receiver", form, column)
+            self._decode(f"{decoder}.sender", idx, column)
+            score = weight * self.precision.sharpness
+            self.arrays[f"{decoder}.score.weight"][column, 0] = score
+
+    def _decode(self, layer: str, form: Linear[float], column: int) -> None:
+        """Reads the state after the step; of an edge, that of both ends, and the edge."""
+        decoder, _, _ = layer.rpartition(".")
+        self.arrays[f"{layer}.bias"][column] += form.constant
         for atom, c in form.terms.items():
-            self._add_node(f"{name}.weight", atom.name, column, c, after=True)
+            if atom.where == EDGE:
+                self._add_edge(f"{decoder}.edge.weight", atom.name, column, c)
+            else:
+                array = f"{decoder}.sender.weight" if atom.where == OTHER else f"{layer}.weight"
+                self._add_node(array, atom.name, column, c, after=True)

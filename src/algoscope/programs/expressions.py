@@ -4,12 +4,18 @@ import ast
 from typing import NamedTuple
 
 from algoscope.errors import unknown_name
+from algoscope.networks.encoders import reads_at
+from algoscope.programs.channels import names
 from algoscope.programs.language import (
     ALWAYS,
+    BACK,
     EDGE,
+    GRAPH,
+    MISS_SCALE,
     NOT,
     ONE,
     OTHER,
+    OWN,
     POSITION,
     SELF,
     ZERO,
@@ -19,12 +25,13 @@ from algoscope.programs.language import (
     Number,
     Selection,
     Term,
+    Type,
     Variable,
     read,
 )
 from algoscope.tasks import Kind, Location, Task
 
-_BOOLEAN_KINDS = (Kind.MASK, Kind.MASK_ONE)
+_BOOLEAN_KINDS = (Kind.MASK, Kind.MASK_ONE, Kind.CATEGORICAL, Kind.POINTER)
 _LEAST_WEIGHT_INVERSE = 32.0
 
 
@@ -54,8 +61,14 @@ class Expressions:
         self.derived: dict[str, Form] = {}
         self.selections: dict[str, Selection] = {}
         self.booleans = {
-            f"{f.stage}.{f.name}" for f in task.features if f.kind in _BOOLEAN_KINDS or f.whole
+            f"{f.stage}.{name}"
+            for f in task.features
+            if f.kind in _BOOLEAN_KINDS or f.whole
+            for name in names(f)
         }
+
+    def is_miss(self, name: str) -> bool:
+        return name in self.variables and self.variables[name].type is Type.MISS
 
     def next_value(self, name: str, node: ast.expr) -> tuple[Term, ...]:
         match node:
@@ -73,7 +86,8 @@ class Expressions:
                 terms = _under(guard, self.terms(body))
                 if isinstance(orelse, ast.Constant) and orelse.value == 0:
                     return terms
-                if isinstance(test, ast.BoolOp | ast.Compare):
+                misses = (self.is_miss(atom.name) for atom in guard.unmet.terms)
+                if isinstance(test, ast.BoolOp | ast.Compare) or any(misses):
                     raise FaultError(
                         test,
                         "an `else` needs a condition of one Bool; give the rest cases of their own "
@@ -104,6 +118,9 @@ class Expressions:
                 return self._same(self._linear(left) - self._linear(right))
             case ast.Call(func=ast.Name(id="sure"), args=[argument]):
                 return self._sure(self._linear(argument))
+            case ast.Call(func=ast.Name(id="apart" | "above" as kind), args=[left, right]):
+                beyond = (self._linear(left) - self._linear(right)) * (N * MISS_SCALE)
+                return (Term(beyond), Term(beyond * -1.0)) if kind == "apart" else (Term(beyond),)
             case ast.Call(func=ast.Name(id="once")):
                 raise FaultError(
                     node, "once(value, when=condition) stands alone, after `variable =`"
@@ -128,6 +145,14 @@ class Expressions:
         """Exactly 0 or 1 from what is within 0.3 of it: 4 (b - 1/2) + 1/2, cut at 0 and at 1."""
         steep = almost * 4.0 - ONE * 1.5
         return Term(steep), Term(steep - ONE, ALWAYS, Number(-1.0))
+
+    def of_both_ends(self, node: ast.expr) -> tuple[Term, ...]:
+        """What is shown of an edge: a sum over the node, the other end and the edge."""
+        if _is_piecewise(node):
+            raise FaultError(
+                node, "what is shown of an edge is a sum; make the case a variable of its ends"
+            )
+        return (Term(self._linear(node, selecting=True)),)
 
     def score(self, node: ast.expr) -> tuple[Form, list[Term]]:
         """A linear form plus multiples of positive(form)."""
@@ -162,6 +187,8 @@ class Expressions:
                 for value in values:
                     guard &= self.guard(value, selecting)
                 return guard
+            case ast.UnaryOp(op=ast.Not(), operand=operand) if self.is_miss(_bare_name(operand)):
+                return Guard(self._linear(operand, selecting))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return Guard(self._boolean(operand, selecting))
             case ast.Compare(left=left, ops=[ast.LtE()], comparators=[right]) if not selecting:
@@ -174,6 +201,10 @@ class Expressions:
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
             return sum((self._boolean(value, selecting) for value in node.values), ZERO)
         linear = self._linear(node, selecting)
+        if self.is_miss(_bare_name(node)):
+            raise FaultError(
+                node, f"{ast.unparse(node)}: a Miss is a condition only as `not {_bare_name(node)}`"
+            )
         if _bare_name(node) not in self.booleans:
             raise FaultError(node, f"{ast.unparse(node)}: needed a Bool, a mask or `not` of one")
         return linear
@@ -207,7 +238,7 @@ class Expressions:
                         "nearest thing is a case, `a if b else 0`, where b is a Bool",
                     )
                 return a * b.constant if a.terms else b * a.constant
-            case ast.Name() | ast.Attribute():
+            case ast.Name() | ast.Attribute() | ast.Subscript():
                 return self._read(node, selecting)
         raise FaultError(node, f"{ast.unparse(node)}: not something that one round computes")
 
@@ -220,12 +251,14 @@ class Expressions:
             if not selecting and path[:1] == [EDGE]:
                 where, path = f"{where}.{EDGE}", path[1:]
         if where.endswith(EDGE):
-            return self._read_input(node, where, "input", ".".join(path), Location.EDGE)
+            view, path = (path[:1], path[1:]) if path[0] in (BACK, OWN) else ([], path)
+            channel = [*view, *path] if path[:1] == ["hint"] else [*view, "input", ".".join(path)]
+            return self._read_channel(node, where, channel, selecting)
         match path:
-            case ["idx"]:
+            case ["idx"] if "idx" not in self.variables:
                 return read(where, POSITION)
             case ["input" | "hint" as stage, name]:
-                return self._read_input(node, where, stage, name, Location.NODE)
+                return self._read_channel(node, where, [stage, name], selecting)
             case [name] if name in self.variables:
                 return read(where, name)
             case [name] if name in self.derived:
@@ -238,18 +271,30 @@ class Expressions:
         known = [*self.variables, *self.derived, "idx"]
         raise FaultError(node, unknown_name("variable", ".".join(path), known))
 
-    def _read_input(self, node, where: str, stage: str, name: str, location: Location) -> Form:
-        known = [
-            f.name
-            for f in self.task.features
-            if (f.stage, f.location) == (stage, location)
-            and f.kind not in (Kind.POINTER, Kind.CATEGORICAL)
-        ]
+    def _read_channel(self, node, where: str, channel: list[str], selecting: bool) -> Form:
+        """A feature of a node or an edge, or in a selection of the graph: `[view,] stage, name`."""
+        *_, stage, name = channel
+        places = {
+            name: reads_at(feature)
+            for feature in self.task.features
+            if feature.stage == stage
+            for name in names(feature)
+        }
+        if where == SELF and places.get(name) is Location.GRAPH:
+            if not selecting:
+                raise FaultError(
+                    node,
+                    f"{ast.unparse(node)}: a feature of the graph reaches scores and conditions "
+                    "alone; read it inside minimum(…) or maximum(…)",
+                )
+            return read(GRAPH, f"{stage}.{name}")
+        location = Location.EDGE if where.endswith(EDGE) else Location.NODE
+        known = [name for name, place in places.items() if place is location]
         if name not in known:
             raise FaultError(
                 node, unknown_name(f"{location} {stage} of {self.task.name}", name, known)
             )
-        return read(where, f"{stage}.{name}")
+        return read(where, ".".join(channel))
 
 
 def _under(guard: Guard, terms: tuple[Term, ...]) -> tuple[Term, ...]:
@@ -274,14 +319,14 @@ def calls_inside(node: ast.expr, *names: str) -> bool:
 
 def _is_piecewise(node: ast.expr) -> bool:
     """Does the expression have cases or cuts inside, so that it is a sum of several terms?"""
-    return calls_inside(node, "positive", "same", "sure") or any(
+    return calls_inside(node, "positive", "same", "sure", "apart", "above") or any(
         isinstance(part, ast.IfExp | ast.BoolOp | ast.Compare) for part in ast.walk(node)
     )
 
 
 def _bare_name(node: ast.expr) -> str:
-    """`found` of `parent.found`, `input.s` of `parent.input.s` and of `parent.edge.s`."""
+    """`found` of `parent.found`, `input.s` of `parent.input.s` and of `parent.edge.back.s`."""
     *path, name = ast.unparse(node).split(".")
     if path and path[-1] in ("input", "hint"):
         return f"{path[-1]}.{name}"
-    return f"input.{name}" if path and path[-1] == EDGE else name
+    return f"input.{name}" if path and path[-1] in (EDGE, BACK, OWN) else name

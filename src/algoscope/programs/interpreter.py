@@ -9,11 +9,12 @@ from typing import NamedTuple, Protocol
 import jax.numpy as jnp
 import numpy as np
 
+from algoscope.programs.channels import Channels, channels
 from algoscope.programs.language import (
     EDGE,
+    GRAPH,
     NOT,
     OTHER,
-    POSITION,
     SELF,
     Atom,
     Emitted,
@@ -44,6 +45,8 @@ class RoundView(NamedTuple):
     """[batch, n] by atom, before the round."""
     edges: dict[str, np.ndarray]
     """[batch, receiver, sender] by name"""
+    graph: dict[str, np.ndarray]
+    """[batch] by name"""
     allowed: np.ndarray
     """Who can be selected: [batch, receiver, sender]."""
     chosen: dict[str, np.ndarray]
@@ -136,22 +139,23 @@ class Machine:
     ):
         self.program, self.resolution, self.observer = program, resolution, observer
         self.features = {f.name: f for f in batch.task.features}
-        inputs = {f: np.asarray(batch.inputs[f.name], float) for f in batch.task.at(Stage.INPUT)}
-        self.at_nodes, at_edges = (
-            {f"input.{f.name}": value for f, value in inputs.items() if f.location is location}
-            for location in (Location.NODE, Location.EDGE)
-        )
-        self.at_edges = _with_complements(at_edges)
-        self.positions = self.at_nodes[POSITION]
+        self.inputs = {
+            f: np.asarray(batch.inputs[f.name], float) for f in batch.task.at(Stage.INPUT)
+        }
+        self.positions = np.asarray(batch.inputs["pos"], float)
         count, self.nodes = self.positions.shape
         loops = np.eye(self.nodes, dtype=bool)
         self.neighbours = np.broadcast_to(loops, (count, *loops.shape))
-        for feature, value in inputs.items():
+        for feature, value in self.inputs.items():
             self._connect(feature, value)
         self.state = {v.name: np.zeros((count, self.nodes)) for v in program.variables}
         self.hints = {
             f.name: np.asarray(batch.hints[f.name][:, 0]) for f in batch.task.at(Stage.HINT)
         }
+        of_edges = {atom.name for atom in program.atoms if atom.where.endswith(EDGE)}
+        self.read_of_edges = of_edges | {name.removeprefix(NOT) for name in of_edges}
+        self.fixed = channels(self.inputs, self.read_of_edges)
+        self.channels = self._read()
         self.number = 0
         self.steps = np.maximum(np.asarray(batch.lengths) - 1, 1)
         self.broken, self.reason = np.zeros(count, bool), ""
@@ -165,14 +169,21 @@ class Machine:
         if feature.joins_nodes:
             self.neighbours = self.neighbours | feature.joined(value)
 
+    def _read(self) -> Channels:
+        """Of the inputs and the present hints."""
+        hints = {self.features[name]: value for name, value in self.hints.items()}
+        present = channels(hints, self.read_of_edges)
+        return Channels(*(a | b for a, b in zip(self.fixed, present, strict=True)))
+
     def step(self) -> Step:
         before = self.neighbours
         for name, value in self.hints.items():
             self._connect(self.features[name], value)
+        self.channels = self._read()
         attention = []
         running = self.number < self.steps
         for number, round_ in enumerate(self.program.rounds):
-            nodes = self._readable(with_hints=True)
+            nodes = self._readable(self.channels.nodes)
             chosen = {s.name: self._choose(s, nodes) for s in round_.selections}
             attention += [np.eye(self.nodes)[senders] for senders in chosen.values()]
             values = dict(nodes)
@@ -185,7 +196,8 @@ class Machine:
             self._snap()
             self._check(running)
             if self.observer:
-                view = RoundView(nodes, self.at_edges, self._allowed(), chosen, running)
+                _, edges, graph = self.channels
+                view = RoundView(nodes, edges, graph, self._allowed(), chosen, running)
                 self.observer.after_round(number, view, self.state)
         self.neighbours = before
         emitted = self.emit()
@@ -197,24 +209,24 @@ class Machine:
 
     def emit(self) -> dict[str, np.ndarray]:
         """Hints and outputs of the present state, in the form of the batch: [batch, …]"""
-        nodes = self._readable(with_hints=False)
+        nodes = self._readable(self.fixed.nodes)
         return {e.feature: self._dense(e, nodes) for e in self.program.emitted}
 
-    def _readable(self, with_hints: bool) -> Values:
+    def _readable(self, features: dict[str, np.ndarray]) -> Values:
         """What a node can read of itself."""
-        hints = {
-            f"hint.{name}": value.astype(float)
-            for name, value in self.hints.items()
-            if with_hints and value.ndim == 2
-        }
-        features = _with_complements(self.at_nodes | hints)
         return {Atom(SELF, name): value for name, value in (self.state | features).items()}
+
+    def _of_pairs(self, nodes: Values) -> Values:
+        """What can be read of receiver, sender, edge and graph: [batch, receiver, sender]"""
+        values: Values = {atom: value[:, :, None] for atom, value in nodes.items()}
+        values |= {Atom(OTHER, atom.name): value[:, None] for atom, value in nodes.items()}
+        values |= {Atom(EDGE, name): value for name, value in self.channels.edges.items()}
+        graph = self.channels.graph
+        return values | {Atom(GRAPH, name): value[:, None, None] for name, value in graph.items()}
 
     def _choose(self, selection: Selection, nodes: Values) -> np.ndarray:
         """[batch, receiver] -> the sender; the lowest of several that score the same."""
-        values: Values = {atom: value[:, :, None] for atom, value in nodes.items()}
-        values |= {Atom(OTHER, atom.name): value[:, None] for atom, value in nodes.items()}
-        values |= {Atom(EDGE, name): value for name, value in self.at_edges.items()}
+        values = self._of_pairs(nodes)
         zero = np.zeros(self.neighbours.shape)
         unmet = zero + self._evaluate(selection.unmet, values)
         for hinge in selection.unmet_hinges:
@@ -257,16 +269,19 @@ class Machine:
         }
         return fetched | {
             Atom(f"{name}.{EDGE}", edge): np.take_along_axis(value, senders[..., None], 2)[..., 0]
-            for edge, value in self.at_edges.items()
+            for edge, value in self.channels.edges.items()
         }
 
     def _snap(self) -> None:
-        """Takes rounding off Bools: sums of large numbers that cancel leave some."""
+        """Takes rounding off Bools, and off Misses that are 0: sums of large numbers that cancel
+        leave some."""
         for variable in self.program.variables:
+            value = self.state[variable.name]
             if variable.type is Type.BOOL:
-                value = self.state[variable.name]
                 whole = np.round(value)
                 self.state[variable.name] = np.where(np.abs(value - whole) < 1e-6, whole, value)
+            elif variable.type is Type.MISS:
+                self.state[variable.name] = np.where(value < 1e-3, 0.0, value)
 
     def _check(self, running: np.ndarray) -> None:
         """Promises hold until a sample's last step; what follows is padding."""
@@ -294,17 +309,29 @@ class Machine:
         """The emitted value in the form of the batch."""
         feature = self.features[emitted.feature]
         zero = np.zeros_like(self.positions)
-        classes = [zero + self._total(terms, values) for terms in emitted.classes]
+        if feature.location is Location.EDGE:
+            values, zero = self._of_pairs(values), np.zeros(self.neighbours.shape)
+            forms = (terms[0].value for terms in emitted.classes)
+            classes = [zero + self._evaluate(form, values) for form in forms]
+        elif feature.location is Location.GRAPH:
+            largest = {atom: value.max(1) for atom, value in values.items()}
+            classes = [zero[:, 0] + self._total(terms, largest) for terms in emitted.classes]
+        else:
+            classes = [zero + self._total(terms, values) for terms in emitted.classes]
         match feature.location, feature.kind:
-            case Location.GRAPH, _:
-                return classes[0].max(1)
             case _, Kind.CATEGORICAL:
                 return np.eye(len(classes))[np.argmax(np.stack(classes, -1), -1)]
+            case Location.EDGE | Location.GRAPH, Kind.MASK:
+                return (classes[0] > 0.5).astype(float)
             case _, Kind.MASK_ONE:
                 return np.eye(self.nodes)[np.argmax(classes[0], -1)]
-            case _, Kind.POINTER:
-                distance = np.abs(classes[0][..., None] - self.positions[:, None, :])
-                return np.argmin(distance, -1)
+            case Location.NODE, Kind.POINTER | Kind.PERMUTATION:
+                idx = values[Atom(SELF, self.program.idx)]
+                pointers = np.argmin(np.abs(classes[0][..., None] - idx[:, None]), -1)
+                if feature.kind is Kind.POINTER:
+                    return pointers
+                nodes, first = np.arange(self.nodes), classes[1].argmax(-1)
+                return np.where(nodes == first[:, None], nodes, pointers)
         return classes[0]
 
     def _evaluate(self, form: Form, values: Values) -> np.ndarray | float:
@@ -333,7 +360,3 @@ def _runner_up(ranked: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.n
         for array, index in ((ranked, chosen), (others, senders))
     )
     return senders, np.where(np.isfinite(second), best - second, np.inf)
-
-
-def _with_complements(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return values | {NOT + name: 1.0 - value for name, value in values.items()}

@@ -15,10 +15,15 @@ from typing import Generic, NamedTuple, TypeVar
 from algoscope import markup
 from algoscope.tasks import Task
 
-SELF, OTHER, EDGE = "self", "other", "edge"
+SELF, OTHER, EDGE, GRAPH = "self", "other", "edge", "graph"
 POSITION = "input.pos"
 NOT = "not "
 """`not hint.x` is 1 - hint.x: an atom of its own, because it has to be exactly 0 beside numbers."""
+BACK, OWN = "back", "own"
+"""Views of an edge: `edge.back.A` is A of the edge that leads back, `edge.own.A` is A of a loop and
+0 of every other edge."""
+MISS_SCALE = 64.0
+"""Numbers that a Miss tells apart are equal, or at least 1 / (64 N) apart."""
 
 
 class Role(enum.StrEnum):
@@ -39,16 +44,17 @@ class Type(enum.StrEnum):
     BOOL = "Bool"
     FLOAT = "Float"
     NODE = "Node"
+    MISS = "Miss"
+    """0 where a condition is met, at least 1 where it is missed."""
 
 
 class Atom(NamedTuple):
     """A value that a node can read: its own, that of a node it selected, or of the edge to that."""
 
     where: str
-    """SELF; OTHER and EDGE, in a selection; the selection's name, or its name with `.edge`."""
+    """SELF; OTHER, EDGE and GRAPH, in a selection; its name or its name with `.edge`, outside."""
     name: str
-    """A variable, an input such as `input.s`, a hint such as `hint.i`, or `not` one of the latter
-    two."""
+    """A variable, or a channel such as `input.s`, `not hint.i`, `back.input.A`: see `channels`."""
 
     def __str__(self) -> str:
         return self.name if self.where == SELF else f"{self.where}.{self.name}"
@@ -177,6 +183,8 @@ class Variable:
     type: Type
     bound: Number
     """The value is at least 0 and at most this."""
+    brief: bool = False
+    """Whether it is 0 after a round that does not update it, instead of what it was."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -218,7 +226,9 @@ class Update:
 @dataclasses.dataclass(frozen=True)
 class Emitted:
     """A hint or output, after the update: the sum of the terms; one sum a class for a categorical
-    feature. Of a mask_one, the node with the largest value is shown."""
+    feature. Of a mask_one, the node with the largest value is shown. Of an edge, one linear form
+    over SELF, OTHER and EDGE; of the graph, the sum of what is largest over nodes; of a
+    permutation, the pointer and which node is the first."""
 
     feature: str
     classes: tuple[tuple[Term, ...], ...]
@@ -248,6 +258,20 @@ class GraphProgram:
     emitted: tuple[Emitted, ...]
     fully_connected: bool
     """Whether a node can select every node, or only its neighbours and itself."""
+
+    @property
+    def idx(self) -> str:
+        """What names nodes, and pointers are decoded by: their position, or a variable `idx`."""
+        return "idx" if any(v.name == "idx" for v in self.variables) else POSITION
+
+    @property
+    def atoms(self) -> set[Atom]:
+        """Everything that the program reads."""
+        selections = [s for round_ in self.rounds for s in round_.selections]
+        terms = [t for round_ in self.rounds for update in round_.updates for t in update.terms]
+        terms += [t for emitted in self.emitted for t in emitted.terms]
+        forms = [form for part in (*selections, *terms) for form in part.forms]
+        return {atom for form in forms for atom in form.terms}
 
     def _repr_html_(self) -> str:
         """For notebooks: the source."""

@@ -19,11 +19,11 @@ from algoscope.networks.layers import LEAKY_SLOPE
 from algoscope.programs.language import (
     ALWAYS,
     EDGE,
+    GRAPH,
     NOT,
     ONE,
     POSITION,
     SELF,
-    Atom,
     Emitted,
     Form,
     GraphProgram,
@@ -86,17 +86,23 @@ class LoweredRound(NamedTuple):
 
 
 class EmittedPointer(NamedTuple):
-    """The j with the largest sum of weight * max(form_i, position_j)."""
+    """The j with the largest sum of weight * max(form_i, idx_j)."""
 
     feature: Feature
     units: tuple[Weighted, ...]
+    first: Linear[float] | None = None
+    """Of a permutation: largest at the first node."""
 
 
 class EmittedForms(NamedTuple):
-    """One form a class: of each node, or the largest over all nodes for a graph feature."""
+    """One form a class: of each node; of the graph, where every channel is the largest over nodes;
+    or of an edge, over SELF, OTHER and EDGE."""
 
     feature: Feature
     forms: tuple[Linear[float], ...]
+
+
+AnyEmitted = EmittedPointer | EmittedForms
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,9 +110,12 @@ class Lowered:
     nodes: tuple[str, ...]
     """Node inputs and hints that are read, such as `input.pos`; each has a channel."""
     edges: tuple[str, ...]
+    graph: tuple[str, ...]
     rounds: tuple[LoweredRound, ...]
-    emitted: tuple[EmittedPointer | EmittedForms, ...]
+    emitted: tuple[AnyEmitted, ...]
     bounds: "Bounds"
+    idx: str
+    """The channel or variable that names nodes."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,17 +142,17 @@ def lower(program: GraphProgram, resolution: float = FLOAT32.resolution) -> Lowe
     """The units of the program where positions are equal or at least 1 / resolution apart."""
     program = _plain(program)
     bounds = _bounds(program, resolution)
-    nodes, edges = _channels(program)
+    nodes, edges, graph = _channels(program)
     rounds = tuple(_lower_round(round_, bounds, resolution) for round_ in program.rounds)
     features = {f.name: f for f in program.task.features}
     emitted = tuple(_lower_emitted(e, features[e.feature], resolution) for e in program.emitted)
-    return Lowered(nodes, edges, rounds, emitted, bounds)
+    return Lowered(nodes, edges, graph, rounds, emitted, bounds, program.idx)
 
 
 def _plain(program: GraphProgram) -> GraphProgram:
     """The program with `1 - x` for `not x` in the conditions of Bools, where x has a channel.
     Beside a number, `not x` is exact; in a mixture of senders for whom x is 0, x is."""
-    names = {atom.name for atom in _atoms(program)}
+    names = {atom.name for atom in program.atoms}
 
     def plain(form: Form) -> Form:
         total = ONE * form.constant
@@ -174,7 +183,8 @@ def _plain(program: GraphProgram) -> GraphProgram:
 def _bounds(program: GraphProgram, resolution: float) -> Bounds:
     largest = {v.name: v.bound.at(resolution) for v in program.variables} | {POSITION: 1.0}
     variables = Bounds(dict(largest))
-    for emitted in program.emitted:
+    numbers = {f.name for f in program.task.features if f.location is not Location.EDGE}
+    for emitted in (e for e in program.emitted if e.feature in numbers):
         sizes = (
             abs(t.coefficient.at(resolution)) * variables.size(t.value.at(resolution))
             for t in emitted.classes[0]
@@ -183,21 +193,15 @@ def _bounds(program: GraphProgram, resolution: float) -> Bounds:
     return Bounds(largest)
 
 
-def _channels(program: GraphProgram) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The node and edge features that the program reads anywhere."""
-    atoms = {atom for atom in _atoms(program) if "." in atom.name}
+def _channels(
+    program: GraphProgram,
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The features of nodes, edges and the graph that the program reads anywhere."""
+    atoms = {atom for atom in program.atoms if "." in atom.name}
     at_edges = {atom.name for atom in atoms if atom.where.endswith(EDGE)}
-    at_nodes = {atom.name for atom in atoms if not atom.where.endswith(EDGE)} | {POSITION}
-    return tuple(sorted(at_nodes)), tuple(sorted(at_edges))
-
-
-def _atoms(program: GraphProgram) -> set[Atom]:
-    """Everything that the program reads."""
-    selections = [s for round_ in program.rounds for s in round_.selections]
-    terms = [t for round_ in program.rounds for update in round_.updates for t in update.terms]
-    terms += [t for emitted in program.emitted for t in emitted.terms]
-    forms = [form for part in (*selections, *terms) for form in part.forms]
-    return {atom for form in forms for atom in form.terms}
+    at_graph = {atom.name for atom in atoms if atom.where == GRAPH}
+    at_nodes = {a.name for a in atoms if not a.where.endswith(EDGE) and a.where != GRAPH}
+    return tuple(sorted(at_nodes | {POSITION})), tuple(sorted(at_edges)), tuple(sorted(at_graph))
 
 
 def _lower_round(round_: Round, bounds: Bounds, resolution: float) -> LoweredRound:
@@ -254,7 +258,8 @@ def _signed(score: Linear[float]) -> list[Weighted]:
 
 def _seen(form: Linear[float]) -> Linear[float]:
     """What a softmax over senders sees of a form: nothing that all senders share."""
-    return Linear({atom: c for atom, c in form.terms.items() if atom.where != SELF}, 0.0)
+    shared = (SELF, GRAPH)
+    return Linear({atom: c for atom, c in form.terms.items() if atom.where not in shared}, 0.0)
 
 
 def _lower_term(term: Term, bounds: Bounds, resolution: float) -> Linear[float]:
@@ -264,16 +269,20 @@ def _lower_term(term: Term, bounds: Bounds, resolution: float) -> Linear[float]:
     return value - missed * _power_of_two_from(max(1.0, bounds.size(value)))
 
 
-def _lower_emitted(
-    emitted: Emitted, feature: Feature, resolution: float
-) -> EmittedPointer | EmittedForms:
+def _lower_emitted(emitted: Emitted, feature: Feature, resolution: float) -> AnyEmitted:
     match feature.location, feature.kind:
         case Location.NODE, Kind.POINTER:
             return EmittedPointer(feature, _pointer_units(emitted, resolution))
-        case (Location.NODE, _) | (Location.GRAPH, Kind.SCALAR):
-            forms = (_decoded(feature, terms, resolution) for terms in emitted.classes)
-            return EmittedForms(feature, tuple(forms))
-    raise CompileError(f"{emitted.feature}: a {feature.kind} at {feature.location} cannot be shown")
+        case Location.NODE, Kind.PERMUTATION:
+            first = _decoded(feature, emitted.classes[1], resolution)
+            return EmittedPointer(feature, _pointer_units(emitted, resolution), first)
+        case Location.EDGE, Kind.POINTER:
+            raise CompileError(
+                f"{emitted.feature}: a pointer of an edge cannot be shown; variables are of nodes, "
+                "and an edge shows sums of what its ends hold"
+            )
+    forms = (_decoded(feature, terms, resolution) for terms in emitted.classes)
+    return EmittedForms(feature, tuple(forms))
 
 
 def _decoded(feature: Feature, terms: tuple[Term, ...], resolution: float) -> Linear[float]:

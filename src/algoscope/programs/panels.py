@@ -17,7 +17,7 @@ from algoscope import networks
 from algoscope.networks import Network
 from algoscope.networks.encoders import reads_at
 from algoscope.programs.compiler import compile_program, head_units
-from algoscope.programs.language import GraphProgram
+from algoscope.programs.language import BACK, OWN, GraphProgram
 from algoscope.programs.lowering import Head, lower
 from algoscope.tasks import Location
 
@@ -41,7 +41,7 @@ def network_panels(
 ) -> dict[str, list[Panel]]:
     """The panels of each picture: `encoders`, `processor` (or `processor.0`, …), `decoders`. The
     names of rows and columns are those of a layer, such as `processor.value`; there may be fewer
-    than it has."""
+    than it has, or more."""
     arrays = {name: np.asarray(array) for name, array in networks.arrays(network).items()}
     pictures: dict[str, list[Panel]] = {}
     for name, weight in arrays.items():
@@ -65,7 +65,7 @@ def _place(layer: str) -> tuple[str, str]:
 
 
 def _filled(names: Sequence[str], length: int) -> list[str]:
-    return [*names, *[""] * (length - len(names))]
+    return [*names[:length], *[""] * (length - len(names))]
 
 
 class _Names:
@@ -76,7 +76,7 @@ class _Names:
         self.features = {f.name: f for f in program.task.features}
         self.lowered = lower(program)
         self.nodes = _filled(self.lowered.nodes, width)
-        self.edges = list(self.lowered.edges)
+        self.edges, self.graph = list(self.lowered.edges), list(self.lowered.graph)
         self.states = [_numbered([u.variable for u in r.units]) for r in self.lowered.rounds]
 
     def rows_and_columns(self, layer: str) -> tuple[list[str], list[str]]:
@@ -84,9 +84,13 @@ class _Names:
             case ["encoders", name, *_]:
                 feature = self.features[name]
                 rows = _numbered([name] * feature.classes)
-                return rows, {Location.NODE: self.nodes, Location.EDGE: self.edges}.get(
-                    reads_at(feature), []
-                )
+                rows += [f"{row} {view}" for view in (BACK, OWN) for row in rows]
+                columns = {
+                    Location.NODE: self.nodes,
+                    Location.EDGE: self.edges,
+                    Location.GRAPH: self.graph,
+                }
+                return rows, columns[reads_at(feature)]
             case ["processor", *number, part]:
                 return self._processor(part, int(number[0]) if number else 0)
             case ["decoders", _, *_, part]:
@@ -95,7 +99,7 @@ class _Names:
 
     def _processor(self, part: str, number: int) -> tuple[list[str], list[str]]:
         heads = self.lowered.rounds[number].heads
-        read = {"edge": self.edges, "information": self.edges, "graph": []}.get(
+        read = {"edge": self.edges, "information": self.edges, "graph": self.graph}.get(
             part, self.nodes + self.states[number - 1]
         )
         match part:

@@ -1,6 +1,8 @@
 """Reads a program's text, and lists all of its faults at once, with their places and reasons."""
 
 import ast
+import dataclasses
+import keyword
 import textwrap
 
 from algoscope import tasks
@@ -9,12 +11,15 @@ from algoscope.programs.expressions import Expressions, Fault, FaultError, calls
 from algoscope.programs.language import (
     ALWAYS,
     EDGE,
+    GRAPH,
+    MISS_SCALE,
     OTHER,
     SELF,
     ZERO,
     DegreeError,
     Emitted,
     GraphProgram,
+    N,
     Number,
     Role,
     Round,
@@ -25,7 +30,9 @@ from algoscope.programs.language import (
     Variable,
     read,
 )
-from algoscope.tasks import Stage, Task
+from algoscope.tasks import Kind, Location, Stage, Task
+
+_WORDS = (SELF, OTHER, EDGE, GRAPH, "idx", "N", "input", "hint", "output", "then")
 
 
 class ProgramError(ValueError):
@@ -64,7 +71,7 @@ def parse(
         role,
         text,
         tuple(reader.variables.values()),
-        tuple(reader.rounds),
+        tuple(map(reader.completed, reader.rounds)),
         tuple(reader.emitted.values()),
         fully_connected,
     )
@@ -97,11 +104,15 @@ class _Reader(Expressions):
 
     def _read_statement(self, statement: ast.stmt) -> None:
         match statement:
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=None):
-                self._declare(statement, name, annotation)
+            case ast.AnnAssign(
+                target=ast.Name(id=name),
+                annotation=annotation,
+                value=None | ast.Constant(value=0) as brief,
+            ):
+                self._declare(statement, name, annotation, brief is not None)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 taken = name in self.derived or name in self.selections or name in self.updates
-                if taken or name in (SELF, OTHER, EDGE, "idx", "N", "input", "hint", "output"):
+                if taken or (name in _WORDS and name not in self.variables):
                     raise FaultError(statement, f"{name}: defined twice, or a word of the language")
                 if name in self.variables:
                     self.updates[name] = Update(name, self.next_value(name, value))
@@ -122,21 +133,31 @@ class _Reader(Expressions):
             case _:
                 raise FaultError(
                     statement,
-                    "needed `name: Type`, `name = …`, `hint.name = …`, `output.name = …` or `then`",
+                    "needed `name: Type`, `name: Type = 0`, `name = …`, `hint.name = …`, "
+                    "`output.name = …` or `then`",
                 )
 
-    def _declare(self, statement, name, annotation):
+    def _declare(self, statement, name, annotation, brief):
         match annotation:
             case ast.Name(id="Bool" | "Node" as kind):
-                variable = Variable(name, Type(kind), Number(1.0))
+                variable = Variable(name, Type(kind), Number(1.0), brief)
             case ast.Call(func=ast.Name(id="Float"), args=[bound]):
-                variable = Variable(name, Type.FLOAT, self.number(bound))
+                variable = Variable(name, Type.FLOAT, self.number(bound), brief)
+            case ast.Call(func=ast.Name(id="Miss"), args=[bound]):
+                bound = self.number(bound) * N * MISS_SCALE
+                variable = Variable(name, Type.MISS, bound, brief)
             case _:
                 raise FaultError(
-                    annotation, f"{name}: needed Bool, Node or Float(its largest value)"
+                    annotation,
+                    f"{name}: needed Bool, Node, Float(its largest value) or Miss(the largest "
+                    "difference)",
                 )
         if name in self.variables:
             raise FaultError(statement, f"{name}: declared twice")
+        if name in _WORDS and (name, variable.type) != ("idx", Type.NODE):
+            raise FaultError(
+                statement, f"{name}: a word of the language; of these only idx: Node is declared"
+            )
         self.variables[name] = variable
         if variable.type is Type.BOOL:
             self.booleans.add(name)
@@ -149,6 +170,13 @@ class _Reader(Expressions):
                 f"{name}: a name for something needs a sum, such as `a or b` of what never holds "
                 "together; declare it as a variable to use `and`, `if` or positive(…)",
             )
+        for atom in {atom for term in terms for atom in term.atoms}:
+            if self.is_miss(atom.name):
+                raise FaultError(
+                    value,
+                    f"{name}: a sum with {atom.name}, a Miss, is no Bool; declare `{name}: Bool` "
+                    f"and give it `not {atom.name}`",
+                )
         self.derived[name] = sum((term.value * term.coefficient for term in terms), ZERO)
         self.booleans.add(name)
 
@@ -175,26 +203,48 @@ class _Reader(Expressions):
         match target:
             case ast.Attribute(value=ast.Name(id="hint" | "output" as stage), attr=name):
                 known = [f.name for f in self.task.features if f.stage == stage]
+                if name not in known and keyword.iskeyword(name.removesuffix("_")):
+                    name = name.removesuffix("_")
                 if name not in known:
                     raise FaultError(
                         target, unknown_name(f"{stage} of {self.task.name}", name, known)
                     )
                 if name in self.emitted:
                     raise FaultError(target, f"{stage}.{name}: shown twice")
-                count = self.features[name].classes
+                feature = self.features[name]
+                permutes = feature.kind is Kind.PERMUTATION
                 parts = value.elts if isinstance(value, ast.Tuple) else [value]
-                if len(parts) != count:
-                    raise FaultError(value, f"{name}: got {len(parts)} values, needed {count}")
-                self.emitted[name] = Emitted(name, tuple(self.terms(part) for part in parts))
+                if permutes and len(parts) != 2:
+                    raise FaultError(
+                        value,
+                        f"{name}: got {len(parts)} values, needed two: the node before in the line "
+                        "closed to a cycle, and a Bool of the first node",
+                    )
+                if not permutes and len(parts) != feature.classes:
+                    raise FaultError(
+                        value, f"{name}: got {len(parts)} values, needed {feature.classes}"
+                    )
+                if feature.location is Location.EDGE:
+                    classes = tuple(self.of_both_ends(part) for part in parts)
+                else:
+                    classes = tuple(self.terms(part) for part in parts)
+                self.emitted[name] = Emitted(name, classes)
             case _:
                 raise FaultError(target, "needed one name, or hint.NAME and output.NAME")
 
     def end_round(self) -> None:
-        kept = (Update(name, (Term(read(SELF, name)),)) for name in self.variables)
-        updates = {update.variable: update for update in kept} | self.updates
-        self.rounds.append(Round(tuple(self.selections.values()), tuple(updates.values())))
+        self.rounds.append(Round(tuple(self.selections.values()), tuple(self.updates.values())))
         self.updated |= set(self.updates)
         self.updates, self.selections = {}, {}
+
+    def completed(self, round_: Round) -> Round:
+        """The round with an update of every variable, also of those declared after it."""
+        kept = {
+            name: Update(name, () if variable.brief else (Term(read(SELF, name)),))
+            for name, variable in self.variables.items()
+        }
+        updates = kept | {update.variable: update for update in round_.updates}
+        return dataclasses.replace(round_, updates=tuple(updates.values()))
 
     def check_completeness(self, last_line: int) -> None:
         for name in self.variables:

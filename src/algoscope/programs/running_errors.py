@@ -6,6 +6,7 @@ network's value can be from it at most; a softmax adds what the second best can 
 """
 
 import dataclasses
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +20,29 @@ from algoscope.programs.approximate import (
     leaky,
     scaled,
 )
+from algoscope.programs.channels import Channel
 from algoscope.programs.interpreter import RoundView, follow
-from algoscope.programs.language import EDGE, NOT, OTHER, POSITION, SELF, Atom, GraphProgram, Linear
-from algoscope.programs.lowering import EmittedForms, EmittedPointer, Head, Lowered, Weighted, lower
+from algoscope.programs.language import (
+    EDGE,
+    GRAPH,
+    NOT,
+    OTHER,
+    POSITION,
+    SELF,
+    Atom,
+    GraphProgram,
+    Linear,
+)
+from algoscope.programs.lowering import (
+    AnyEmitted,
+    EmittedPointer,
+    Head,
+    Lowered,
+    Weighted,
+    lower,
+)
 from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, SCALAR_TOLERANCE
-from algoscope.tasks import Batch, Kind, Stage
+from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
 
 def certain(program: GraphProgram, batch: Batch, sharpness: float) -> np.ndarray:
@@ -52,6 +71,7 @@ class Ledger:
         scalars = (f.name for f in batch.task.at(Stage.INPUT) if f.kind is Kind.SCALAR)
         self.rounded = {f"input.{name}" for name in scalars} - {POSITION}
         self.hint_errors: dict[str, np.ndarray] = {}
+        self.pointers_read = {Channel.of(name).plain for name in lowered.edges}
 
     def after_round(self, number: int, view: RoundView, state: dict[str, np.ndarray]) -> None:
         round_ = self.lowered.rounds[number]
@@ -123,6 +143,10 @@ class Ledger:
         if receiver is not None:
             parts.append(Approximate(*(array[..., None] for array in receiver)))
         parts += self._edges(form, EDGE)
+        for atom, factor in form.terms.items():
+            if atom.where == GRAPH:
+                value = self.view.graph[atom.name][:, None, None]
+                parts.append(scaled(Approximate(value, _input_error(value)), factor))
         if all(is_whole(part) for part in parts):
             return Approximate(np.asarray(sum(part.value for part in parts)), np.zeros(()))
         return added_pairs(parts)
@@ -133,10 +157,12 @@ class Ledger:
         for atom, factor in form.terms.items():
             if atom.where != where:
                 continue
-            name = atom.name.removeprefix(NOT)
+            name, channel = atom.name.removeprefix(NOT), Channel.of(atom.name)
             value = self.view.edges[name]
-            error = _input_error(value) if name in self.rounded else np.zeros_like(value)
-            if name != atom.name:
+            error = np.zeros_like(value) + self.hint_errors.get(channel.plain, 0.0)
+            if channel.plain in self.rounded:
+                error = _input_error(value)
+            if channel.complement:
                 parts.append(Approximate(np.full_like(value, factor), np.zeros_like(value)))
                 factor = -factor
             parts.append(scaled(Approximate(value, error), factor))
@@ -150,54 +176,117 @@ class Ledger:
             edge_parts = self._edges(form, f"{name}.{EDGE}")
             parts += _arrived(self._node_part(form, name), edge_parts, leak)
         value, error = added(parts)
+        error = error - self._shared_errors(form, leaks)
         unit = np.maximum(value, 0.0)
         high, low = np.maximum(value + error, 0.0), np.maximum(value - error, 0.0)
         return Approximate(unit, np.maximum(high - unit, unit - low))
 
+    def _shared_errors(self, form: Linear[float], leaks: dict[str, "_Leak"]) -> np.ndarray:
+        """What was counted though it cancels: an input's rounding, where the form subtracts it from
+        the same input of the same node, such as a key from that of a node which selected itself."""
+        total = np.zeros_like(self.positions)
+        nodes = np.broadcast_to(np.arange(total.shape[1]), total.shape)
+        read = {SELF: nodes} | {name: leak.chosen for name, leak in leaks.items()}
+        inputs = [a for a in form.terms if a.where in read and a.name in self.rounded]
+        for one, other in itertools.combinations(inputs, 2):
+            if one.name == other.name and form.terms[one] == -form.terms[other]:
+                error = _input_error(self.view.nodes[Atom(SELF, one.name)])
+                error = np.take_along_axis(error, read[one.where], 1)
+                cancels = read[one.where] == read[other.where]
+                total += np.where(cancels, 2 * abs(form.terms[one]) * error, 0.0)
+        return total
+
     def after_step(self, emitted: dict[str, np.ndarray], running: np.ndarray) -> None:
         for item in self.lowered.emitted:
             kept = self._keeps(item, emitted[item.feature.name])
-            self.certain &= kept.all(-1) | ~running
+            self.certain &= kept.reshape(len(kept), -1).all(1) | ~running
 
-    def _keeps(self, item: EmittedPointer | EmittedForms, exact: np.ndarray) -> np.ndarray:
-        """Whether the network shows what the exact run shows: bool [batch, node] or [batch, 1]."""
+    def _keeps(self, item: AnyEmitted, exact: np.ndarray) -> np.ndarray:
+        """Whether the network shows what the exact run shows: bool [batch, …], at every place."""
         if isinstance(item, EmittedPointer):
-            logit = added([self._pointer_unit(unit) for unit in item.units])
-            return is_ahead(logit, exact.astype(int))
-        forms = [self._emitted_form(form) for form in item.forms]
+            return self._keeps_pointer(item, exact.astype(int))
+        forms = [self._emitted_form(form, item.feature.location) for form in item.forms]
         value, error = forms[0]
-        match item.feature.kind:
-            case Kind.SCALAR:
-                self._feed_back(item, error)
+        match item.feature.location, item.feature.kind:
+            case Location.GRAPH, Kind.SCALAR:
+                return np.abs(value - exact[:, None]) + error < SCALAR_TOLERANCE
+            case Location.EDGE | Location.GRAPH, Kind.MASK:
+                sure = np.abs(value - 0.5) - error
+                self._feed_back(item.feature, _over_sample(np.exp(-MASK_SHARPNESS * sure)))
+                return (sure > 0) & ((value > 0.5) == (exact.reshape(value.shape) > 0.5))
+            case _, Kind.SCALAR:
+                self._feed_back(item.feature, error)
                 return error < SCALAR_TOLERANCE
-            case Kind.MASK:
-                self._feed_back(item, np.exp(-MASK_SHARPNESS * np.maximum(0.0, 0.5 - error)))
+            case _, Kind.MASK:
+                soft = np.exp(-MASK_SHARPNESS * np.maximum(0.0, 0.5 - error))
+                self._feed_back(item.feature, soft)
                 return error < 0.5
-            case Kind.MASK_ONE:
+            case _, Kind.MASK_ONE:
                 second = np.sort(value, -1)[:, -2:].copy()
                 gap = second[:, -1] - second[:, 0] - 2 * error.max(-1)
                 soft = np.exp(-MASK_SHARPNESS * np.maximum(gap, 0.0))
-                self._feed_back(item, np.broadcast_to(soft[:, None], value.shape))
+                self._feed_back(item.feature, np.broadcast_to(soft[:, None], value.shape))
                 logit = Approximate(value[:, None], error[:, None])
                 return is_ahead(logit, exact.argmax(-1)[:, None])
         stacked = Approximate(*(np.stack(arrays, -1) for arrays in zip(*forms, strict=True)))
-        return is_ahead(stacked, exact.argmax(-1))
+        return is_ahead(stacked, exact.argmax(-1).reshape(value.shape))
 
-    def _feed_back(self, item: EmittedForms, error: np.ndarray) -> None:
+    def _keeps_pointer(self, item: EmittedPointer, exact: np.ndarray) -> np.ndarray:
+        logit = added([self._pointer_unit(unit) for unit in item.units])
+        if item.first is not None:
+            # The first of the line shows itself, and points to the last.
+            first = exact == np.arange(exact.shape[-1])
+            exact = np.where(first, logit.value.argmax(-1), exact)
+            value, error = self._emitted_form(item.first, Location.NODE)
+            first_ahead = is_ahead(Approximate(value, error), first.argmax(-1))
+            return is_ahead(logit, exact) & first_ahead[:, None]
+        if f"hint.{item.feature.name}" in self.pointers_read:
+            best, off = (np.take_along_axis(array, exact[..., None], 2) for array in logit)
+            behind = FLOAT32.sharpness * (best - logit.value - off - logit.error)
+            np.put_along_axis(behind, exact[..., None], np.inf, 2)
+            self._feed_back(item.feature, _over_sample(np.exp(-np.maximum(behind, 0.0))))
+        return is_ahead(logit, exact)
+
+    def _feed_back(self, feature: Feature, error: np.ndarray) -> None:
         silent = np.exp(-FLOAT32.silence)
         error = np.where(error <= silent, 0.0, error)
-        self.hint_errors[f"hint.{item.feature.name}"] = error
+        self.hint_errors[f"hint.{feature.name}"] = error
 
-    def _emitted_form(self, form: Linear[float]) -> Approximate:
-        part = self._node_part(form, SELF, form.constant)
+    def _emitted_form(self, form: Linear[float], location: Location) -> Approximate:
+        """Of nodes [batch, n], of edges [batch, n, n], of the graph [batch, 1]."""
+        if location is Location.EDGE:
+            shape = self.view.allowed.shape
+            return Approximate(*(np.broadcast_to(array, shape) for array in self._pair(form)))
+        products = self._products(form, SELF, form.constant)
         zero = np.zeros_like(self.positions)
-        return Approximate(zero, zero) if part is None else part
+        products = products or [Approximate(zero, zero)]
+        if location is Location.GRAPH:
+            products = [_largest(product) for product in products]
+        return added(products)
 
     def _pointer_unit(self, unit: Weighted) -> Approximate:
-        value, error = self._emitted_form(unit.form)
-        largest = np.maximum(value[..., None], self.positions[:, None])
-        reached = value[..., None] + error[..., None] >= self.positions[:, None]
-        return scaled(Approximate(largest, np.where(reached, error[..., None], 0.0)), unit.weight)
+        form, names = (
+            self._emitted_form(form, Location.NODE)
+            for form in (unit.form, Linear({Atom(SELF, self.lowered.idx): 1.0}, 0.0))
+        )
+        value, error = (array[..., None] for array in form)
+        name, off = (array[:, None] for array in names)
+        reached = np.where(value + error >= name - off, error, 0.0)
+        passed = np.where(name + off >= value - error, off, 0.0)
+        largest = Approximate(np.maximum(value, name), np.maximum(reached, passed))
+        return scaled(largest, unit.weight)
+
+
+def _largest(channel: Approximate) -> Approximate:
+    """Over nodes, of numbers that are a channel's times a factor: [batch, n] -> [batch, 1]"""
+    farthest = np.abs(channel.value).argmax(1)[:, None]
+    value = np.take_along_axis(channel.value, farthest, 1)
+    return Approximate(value, channel.error.max(1, keepdims=True))
+
+
+def _over_sample(error: np.ndarray) -> np.ndarray:
+    """The largest over a sample: [batch, …] -> [batch, 1, 1]"""
+    return error.reshape(len(error), -1).max(1)[:, None, None]
 
 
 def _input_error(value: np.ndarray) -> np.ndarray:

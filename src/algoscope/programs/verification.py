@@ -24,7 +24,7 @@ from algoscope.tasks import Batch, Kind, Stage, Task
 
 _NUMBERS_AT_ONCE = 2**25
 """How many numbers the recording of a part of the batch may have, about."""
-
+_MASKED = -1
 
 Account = Mapping[str, Any]
 """What happened, by feature: hints [batch, step, …] without the first, and outputs [batch, …]."""
@@ -187,9 +187,14 @@ def _equality(account: Account, truth: Account, batch: Batch) -> Equality:
 
 
 def _same(kind: Kind, values: Any, true_values: Any, axes: int) -> np.ndarray:
-    """Whether everything is the same, for each place of the leading axes; NaN never is."""
+    """Whether everything is the same, for each place of the leading axes; NaN never is, and what is
+    masked counts neither for nor against."""
     difference = np.abs(np.asarray(values, float) - np.asarray(true_values, float))
     same = difference <= (SCALAR_TOLERANCE if kind is Kind.SCALAR else 0.0)
+    if kind is Kind.MASK:
+        same |= np.asarray(true_values) == _MASKED
+    if kind is Kind.CATEGORICAL:
+        same |= (np.asarray(true_values) == _MASKED).any(-1, keepdims=True)
     return np.asarray(same.all(axis=tuple(range(axes, same.ndim))))
 
 

@@ -28,8 +28,8 @@ from algoscope.networks.encoders import (
     EdgePointerEncoder,
     Encoder,
     adjacency,
+    encoder_inputs,
     reads_at,
-    with_classes,
 )
 from algoscope.networks.fast.layers import summed
 from algoscope.networks.fast.pairs import PairLayers
@@ -157,7 +157,8 @@ class Encoders(eqx.Module):
         dtype = self.edges.bias.dtype
 
         def scalars(location: Location) -> list[Array]:
-            return [_scalars(f, values[f.name]) for f in self.features if reads_at(f) is location]
+            features = (f for f in self.features if reads_at(f) is location)
+            return [_scalars(f, values[f.name], self.layers[f.name]) for f in features]
 
         joined = adjacency(self.features, values, n)
         at_nodes = scalars(Location.NODE)
@@ -179,8 +180,8 @@ def _on_scalars(encoder: Encoder) -> Linear:
     return encoder
 
 
-def _scalars(feature: Feature, value: Array) -> Float[Array, "... K"]:
+def _scalars(feature: Feature, value: Array, layer: Linear) -> Float[Array, "... K"]:
     """[n, K] for nodes, [n, n, K] for edges, [K] for the graph"""
     if (feature.location, feature.kind) == (Location.EDGE, Kind.POINTER):
         return jnp.stack([value.mean(0), value.mean(1)], -1)
-    return with_classes(feature, value)
+    return encoder_inputs(feature, value, layer)
