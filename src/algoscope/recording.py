@@ -46,9 +46,10 @@ class CrossAttention(eqx.Module):
 
 class Recording(eqx.Module):
     attention: Array
-    """Who reads whom: [batch, step, head, receiver, sender], each row sums to 1."""
+    """Who reads whom: [batch, step, head, receiver, sender], each row sums to 1; no heads of a
+    subject that shows none."""
     hidden: Array
-    """The state after each step: [batch, step, node, width]."""
+    """The state after each step: [batch, step, node, width]; of no width where it is not shown."""
     hints: dict[str, Array]
     """Predicted hints in the form of `Batch.hints`, without its first step: [batch, step, …]."""
     outputs: dict[str, Array]
@@ -63,6 +64,14 @@ class Recording(eqx.Module):
     or a hybrid the embedding."""
     cross_attention: CrossAttention | None = None
     """A hybrid's."""
+
+    @property
+    def has_attention(self) -> bool:
+        return np.shape(self.attention)[2] > 0
+
+    @property
+    def has_states(self) -> bool:
+        return np.shape(self.hidden)[-1] > 0
 
     @property
     def states(self) -> np.ndarray:
@@ -95,8 +104,6 @@ class Recording(eqx.Module):
 
     def _repr_html_(self) -> str:
         """For notebooks: what there is, and the attention of the first sample over time."""
-        steps = min(int(self.valid[0].sum()), _MOST_MAPS)
-        maps = np.asarray(self.attention)[0, :steps].mean(1)
         arrays = {"attention": self.attention, "hidden": self.hidden}
         arrays |= {f"hints[{name!r}]": array for name, array in self.hints.items()}
         arrays |= {f"outputs[{name!r}]": array for name, array in self.outputs.items()}
@@ -104,9 +111,14 @@ class Recording(eqx.Module):
             parts = vars(self.cross_attention).items()
             arrays |= {f"cross_attention.{name}": array for name, array in parts}
         rows = [[name, " × ".join(map(str, np.shape(array)))] for name, array in arrays.items()]
+        table = markup.table(Table("Recording", ["array", "shape"], rows))
+        if not self.has_attention:
+            return table
+        steps = min(int(self.valid[0].sum()), _MOST_MAPS)
+        maps = np.asarray(self.attention)[0, :steps].mean(1)
         pictures = " ".join(markup.heat_map(step, f"step {t + 1}") for t, step in enumerate(maps))
         return (
-            markup.table(Table("Recording", ["array", "shape"], rows))
+            table
             + f"<p>attention of sample 0, steps 1 to {steps}, mean of heads; row reads column</p>"
             + f"<div>{pictures}</div>"
         )
@@ -114,17 +126,25 @@ class Recording(eqx.Module):
     @staticmethod
     def from_arrays(
         *,
-        attention: Array,
-        hidden: Array,
         lengths: Array,
+        attention: Array | None = None,
+        hidden: Array | None = None,
         hints: Mapping[str, Array] | None = None,
         outputs: Mapping[str, Array] | None = None,
         logits: Mapping[str, Array] | None = None,
         initial: Array | None = None,
         cross_attention: CrossAttention | None = None,
     ) -> "Recording":
-        """A recording of any model, from plain arrays; checks that they fit together."""
+        """A recording of any model, from plain arrays; checks that they fit together.
+
+        A model that shows no attention, no states or no trace is recorded without.
+        """
         hints, outputs = dict(hints or {}), dict(outputs or {})
+        start = _batch_steps_nodes(attention, hidden, hints, lengths)
+        if attention is None:
+            attention = np.zeros((*start[:2], 0, start[2], start[2]))
+        if hidden is None:
+            hidden = np.zeros((*start, 0))
         faults = []
         if attention.ndim != 5 or attention.shape[-1] != attention.shape[-2]:
             faults.append(
@@ -153,7 +173,7 @@ class Recording(eqx.Module):
                 }
             faults = [
                 f"{name}: got shape {array.shape}, needed one that starts with {list(start)}, "
-                "as attention's does"
+                "as the others do"
                 for name, (array, start) in expected.items()
                 if tuple(array.shape[: len(start)]) != start
             ]
@@ -166,9 +186,23 @@ class Recording(eqx.Module):
                 f"{name} with sums from {total.min():.4g} to {total.max():.4g}, "
                 f"needed sums of 1 over {senders}"
                 for name, (total, senders) in sums.items()
-                if not np.allclose(total, 1, atol=1e-3)
+                if total.size and not np.allclose(total, 1, atol=1e-3)
             ]
         if faults:
             raise ValueError("\n".join(faults))
         raw = dict(logits or {})
         return Recording(attention, hidden, hints, outputs, lengths, raw, initial, cross_attention)
+
+
+def _batch_steps_nodes(
+    attention: Array | None, hidden: Array | None, hints: Mapping[str, Array], lengths: Array
+) -> tuple[int, int, int]:
+    """How many there are, as far as what is shown says so: no nodes without attention or states."""
+    if hidden is not None and np.ndim(hidden) == 4:
+        batch, count, nodes, _ = np.shape(hidden)
+        return batch, count, nodes
+    if attention is not None and np.ndim(attention) == 5:
+        batch, count, _, nodes, _ = np.shape(attention)
+        return batch, count, nodes
+    steps = [np.shape(hint)[1] for hint in hints.values() if np.ndim(hint) > 1]
+    return len(lengths), (steps or [max(1, int(np.max(lengths)) - 1)])[0], 0

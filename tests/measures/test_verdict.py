@@ -21,6 +21,7 @@ from algoscope.measures.trace_match import External
 from algoscope.measures.verdict import conclude, examine
 from algoscope.measures.verdict import decide as decide_by
 from algoscope.programs.interpreter import follow
+from algoscope.recording import Recording
 from algoscope.serialise import from_json, to_json
 from algoscope.statistics import Estimate
 
@@ -197,6 +198,63 @@ def test_a_subject_without_hints_is_undecided():
     assert "moves small was not measured" in judgement.verdict.reasons
 
 
+def recorded_without(name: str, *parts: str):
+    """A subject that does what the program does, and shows all but these parts."""
+
+    def record(batch):
+        whole = interpreted(name)(batch)
+        return Recording.from_arrays(
+            attention=None if "attention" in parts else whole.attention,
+            hidden=None if "states" in parts else whole.hidden,
+            hints={k: v for k, v in whole.hints.items() if k not in parts and "trace" not in parts},
+            outputs=whole.outputs,
+            lengths=whole.lengths,
+        )
+
+    return record
+
+
+@pytest.mark.parametrize(
+    ("parts", "said", "reason"),
+    [
+        (("pi_h",), "no hint pi_h", "the hint pi_h was not recorded"),
+        (("attention",), "no attention", "reads small was not measured"),
+        (("trace",), "no trace", "moves large was not measured"),
+        (("attention", "states"), "no attention, no states", "reads large was not measured"),
+        (
+            ("attention", "states", "reach_h"),
+            "no hint reach_h",
+            "the hint reach_h was not recorded",
+        ),
+        (("attention", "states", "trace"), "no states, no trace", "moves small was not measured"),
+    ],
+)
+def test_what_a_subject_does_not_show_is_asked_for_and_missed_in_the_word(parts, said, reason):
+    lines = []
+    right = recorded_without("bfs", *parts)
+    judgement = measures.judge(right, "bfs", problems=FEW, report=lines.append)
+    assert said in lines[0]
+    assert lines[0].endswith("cannot be said to run bfs")
+    assert judgement.verdict.word == "undecided"
+    assert reason in judgement.verdict.reasons
+    assert json.dumps(to_json(judgement._replace(recordings={})), allow_nan=False)
+    summary.table("bfs", {"mine": judgement})
+    judgement._repr_html_()
+    wrong = recorded_without("bfs_two_hops", *parts)
+    assert measures.judge(wrong, "bfs", problems=FEW).verdict.word in ("shortcut", "approximates")
+
+
+def test_states_decide_no_word():
+    judgement = measures.judge(recorded_without("bfs", "states"), "bfs", problems=FEW)
+    assert judgement.verdict.word == "runs"
+
+
+def test_a_hint_that_was_not_compared_allows_no_scope():
+    verdict = decide_by(RIGHT, PERFECT, "bfs", BOUNDED, None, ["reach_h"])
+    assert verdict.word == "approximates"
+    assert verdict.reasons == ["the hint reach_h was not recorded"]
+
+
 @pytest.mark.parametrize(
     ("name", "word", "said"),
     [
@@ -226,8 +284,11 @@ def test_answers_alone_allow_three_words(name, word, said):
 
 def test_answers_that_do_not_fit_are_refused_by_name():
     for outputs, message in (
-        ({}, r"pi: got none, needed it with the shape \[\d+, 16\]"),
-        ({"pi": np.zeros(3)}, r"pi: got shape \[3\], needed"),
+        ({}, r"outputs\['pi'\]: got none, needed it with the shape \[2, 16\]"),
+        ({"pi": np.zeros(3)}, r"outputs\['pi'\]: got shape \[3\], needed"),
+        ({"pi": np.full((2, 16), "x")}, r"outputs\['pi'\]: got <U1, needed numbers"),
+        ({"pi": np.zeros((2, 16)), "po": 0}, "outputs: unknown output of bfs: 'po'; did you mean"),
+        (None, "subject: got NoneType for a batch of bfs, needed a Recording"),
     ):
         with pytest.raises(ValueError, match=message):
             measures.judge(lambda batch, outputs=outputs: outputs, "bfs", problems=FEW)
@@ -274,8 +335,10 @@ def test_bad_subjects_are_refused_with_what_is_needed():
         del batch
         return interpreted("bfs")(tasks.sample("bfs", 4, 2))
 
-    with pytest.raises(ValueError, match="record both on one batch"):
+    with pytest.raises(ValueError, match="does not fit the batch that it was given") as refusal:
         measures.judge(other_batch, "bfs")
+    for fault in ("attention: got shape", "hidden: ", "lengths: ", "hints['pi_h']: got shape"):
+        assert fault in str(refusal.value)
 
 
 def test_numbers_are_finite_where_they_apply():

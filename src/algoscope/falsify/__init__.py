@@ -10,8 +10,8 @@ accounts, `search` looks for disagreements and shrinks them, `scope` names the r
 `many` does it for all networks of an ensemble at once.
 """
 
+from algoscope.falsify.account import Subject
 from algoscope.falsify.counterexample import Counterexample
-from algoscope.falsify.disagreement import Subject
 from algoscope.falsify.many import COVERS, SHRUNK, covers_of, falsify_all
 from algoscope.falsify.result import Falsification
 from algoscope.falsify.scope import Region

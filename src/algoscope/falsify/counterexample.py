@@ -10,7 +10,8 @@ import functools
 import numpy as np
 
 from algoscope import markup, tasks
-from algoscope.falsify.disagreement import Account, Disagreement, wrong_entries
+from algoscope.falsify.account import Account
+from algoscope.falsify.disagreement import Disagreement, wrong_entries
 from algoscope.falsify.families import Problem, traced
 from algoscope.table import Table
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage, display

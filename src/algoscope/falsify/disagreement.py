@@ -11,7 +11,6 @@ has no margin.
 """
 
 import functools
-from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -20,25 +19,13 @@ import numpy as np
 from jaxtyping import Array
 
 from algoscope import networks
+from algoscope.falsify.account import Account, Function, Subject, observe
 from algoscope.networks import Network, Path
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Stage
 
-Subject = Network | Callable[[Batch], Recording | Mapping[str, Any]]
-"""A network, or a function from a batch to a recording, or to the outputs alone by name."""
 LARGEST_TOLERANCE = 0.05
 """Numbers are compared no more coarsely than this."""
-
-
-class Account(NamedTuple):
-    """What a subject says about a batch."""
-
-    hints: dict[str, Any]
-    """[batch, step, …]; empty for a subject that shows no trace."""
-    outputs: dict[str, Any]
-    """[batch, …]"""
-    logits: dict[str, Any]
-    """Behind either, by name; empty where there are none."""
 
 
 class Disagreement(NamedTuple):
@@ -62,7 +49,7 @@ def compare(subject: Subject, batch: Batch, tolerance: float = LARGEST_TOLERANCE
         batch = networks.to_device(subject, batch)
         result = _run_and_compare(subject, batch, tolerance, networks.fast_path())
     else:
-        result = _compare(_as_account(subject(batch), batch), batch, tolerance)
+        result = _compare(_observed(subject, batch), batch, tolerance)
     return Disagreement(*map(np.asarray, result))
 
 
@@ -80,7 +67,7 @@ def account(subject: Subject, batch: Batch) -> Account:
     if isinstance(subject, Network):
         said = _run(subject, networks.to_device(subject, batch), networks.fast_path())
     else:
-        said = _as_account(subject(batch), batch)
+        said = _observed(subject, batch)
     hints, outputs = ({k: np.asarray(v) for k, v in d.items()} for d in (said.hints, said.outputs))
     return Account(hints, outputs, {})
 
@@ -101,28 +88,11 @@ def margin_gradient(network: Network, batch: Batch, name: str) -> np.ndarray:
     return np.asarray(gradient)
 
 
-def checked_outputs(observed: Mapping[str, Any], batch: Batch) -> dict[str, np.ndarray]:
-    """The outputs that a function gave, if they are those of the batch."""
-    faults, outputs = [], {}
-    for feature in batch.at(Stage.OUTPUT):
-        needed = list(np.shape(batch.outputs[feature.name]))
-        if feature.name not in observed:
-            faults.append(f"{feature.name}: got none, needed it with the shape {needed}")
-            continue
-        values = outputs[feature.name] = np.asarray(observed[feature.name])
-        if list(values.shape) != needed:
-            faults.append(f"{feature.name}: got shape {list(values.shape)}, needed {needed}")
-    if faults:
-        raise ValueError(
-            f"the subject's outputs do not fit {batch.task.name}:\n" + "\n".join(faults)
-        )
-    return outputs
-
-
-def _as_account(observed: Recording | Mapping[str, Any], batch: Batch) -> Account:
-    if isinstance(observed, Recording):
-        return Account(observed.hints, observed.outputs, observed.logits)
-    return Account({}, checked_outputs(observed, batch), {})
+def _observed(function: Function, batch: Batch) -> Account:
+    said = observe(function, batch)
+    if isinstance(said, Recording):
+        return Account(said.hints, said.outputs, said.logits)
+    return Account({}, said, {})
 
 
 @functools.partial(jax.jit, static_argnames="path")

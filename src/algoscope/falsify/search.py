@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope import tasks
+from algoscope.falsify.account import Subject, try_first
 from algoscope.falsify.counterexample import Counterexample, describe
 from algoscope.falsify.cover import COVERED, SIZES, Group, cover, shares
 from algoscope.falsify.disagreement import (
     LARGEST_TOLERANCE,
     Disagreement,
-    Subject,
     account,
     compare,
     margin_gradient,
@@ -79,6 +79,8 @@ def falsify(
     # A counterexample knows its task by name.
     task = tasks.register(tasks.get(task))
     sizes = sizes_for(subject, task, sizes)
+    if not isinstance(subject, Network):
+        try_first(subject, task)
     hunt = Hunt(subject, task, certified, np.random.default_rng(seed))
     for group in cover(task, sizes, problems, seed):
         hunt.examine(group)

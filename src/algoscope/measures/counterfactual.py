@@ -175,6 +175,8 @@ def flip_response(
         answers = [entries(feature, r.outputs[feature.name]) for r in subject]
         hits = (answers[0] == truths[0]) & (answers[1] == truths[1]) | (truths[0] == truths[1])
         answered &= hits.reshape(len(answered), -1).all(-1)
+    if not all(recording.has_attention for recording in subject):
+        return FlipResponse(mean(answered), float("nan"), mean(answered), len(answered))
     steps = min(reference.decisive.shape[1] for reference in references)
     choices = [reference.choices[:, :steps] for reference in references]
     decisive = [reference.decisive[:, :steps] for reference in references]

@@ -7,8 +7,7 @@ import jax
 import numpy as np
 
 from algoscope import networks
-from algoscope.falsify import Falsification, Subject
-from algoscope.falsify.disagreement import checked_outputs
+from algoscope.falsify import Falsification, Subject, account
 from algoscope.measures import attention_match, counterfactual, nulls
 from algoscope.measures.attention_match import InternalGap, Rows, compare_rows, nearest
 from algoscope.measures.examination import OTHER_GRAPHS, Examination
@@ -79,12 +78,9 @@ def record(network: Network, batch: Batch) -> Recording:
 
 def observe(subject: Subject, batch: Batch) -> Recording | dict[str, np.ndarray]:
     """The same of any subject: of one that gives answers alone, the outputs by name."""
-    if isinstance(subject, Network):
-        return record(subject, batch)
-    observed = subject(batch)
-    if isinstance(observed, Recording):
-        return jax.tree.map(np.asarray, observed)
-    return checked_outputs(observed, batch)
+    return (
+        record(subject, batch) if isinstance(subject, Network) else account.observe(subject, batch)
+    )
 
 
 def score_answers(
@@ -109,7 +105,7 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
     """Measures everything but what the falsifier does, from the recordings on the small and the
     large problems."""
     evidence = decisive_evidence(exam, small, large)
-    closest = evidence.nearest.reference
+    closest = _closest(exam, evidence.internal)
     plain, partners = (_part(exam, small, name) for name in ("plain", "partners"))
     untrained, untrained_probes, exchanged, state = None, NO_SCORES, None, None
     if isinstance(subject, Network):
@@ -121,8 +117,10 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
         untrained_probes = _probes(untrained, record(random, exam.large), exam)
     return dataclasses.replace(
         evidence,
-        scaled=_scaled(plain, closest, untrained and untrained.take(exam.parts["plain"])),
-        probes=_probes(small, large, exam),
+        scaled=_scaled(plain, closest, untrained and untrained.take(exam.parts["plain"]))
+        if small.has_attention
+        else {},
+        probes=_probes(small, large, exam) if small.has_states else NO_SCORES,
         untrained_probes=untrained_probes,
         interchange=exchanged,
         state=state,
@@ -130,9 +128,12 @@ def gather(subject: Subject, exam: Examination, small: Recording, large: Recordi
 
 
 def decisive_evidence(exam: Examination, small: Recording, large: Recording) -> Evidence:
-    """What a verdict rests on, but for the falsifier: from attention, hints and outputs alone."""
-    attention_match.check_comparable(small, exam.references[0])
-    attention_match.check_comparable(large, exam.large_references[0])
+    """What a verdict rests on, but for the falsifier: from attention, hints and outputs alone, as
+    far as they are there."""
+    shown = small.has_attention and large.has_attention
+    if shown:
+        attention_match.check_comparable(small, exam.references[0])
+        attention_match.check_comparable(large, exam.large_references[0])
     parts = {name: _part(exam, small, name) for name in exam.parts}
     plain = parts["plain"]
     places = {"small": plain, "large": _Part(exam.large, large, exam.large_references)}
@@ -140,6 +141,7 @@ def decisive_evidence(exam: Examination, small: Recording, large: Recording) -> 
     gaps = [
         attention_match.internal_gap(plain.recording, reference, unsettled(plain.batch))
         for reference in plain.references
+        if shown
     ]
     return Evidence(
         {name: networks.score(p.recording, p.batch)["score"] for name, p in places.items()},
@@ -149,9 +151,9 @@ def decisive_evidence(exam: Examination, small: Recording, large: Recording) -> 
             if small.hints
         },
         gaps,
-        reads={name: _reads(place) for name, place in places.items()},
+        reads={name: _reads(place) for name, place in places.items() if shown},
         response=_response(exam, parts),
-        flips=_flip_response(exam, parts, nearest(gaps).reference),
+        flips=_flip_response(exam, parts, _closest(exam, gaps)),
         followed=followed(small, exam.small, exam.wrong_runs),
     )
 
@@ -174,6 +176,11 @@ def _part(exam: Examination, small: Recording, name: str) -> _Part:
     samples = exam.parts[name]
     references = [reference.take(samples) for reference in exam.references]
     return _Part(exam.small.take(samples), small.take(samples), references)
+
+
+def _closest(exam: Examination, gaps: list[InternalGap]) -> str:
+    """The nearest reference; the first, if nothing says which is nearest."""
+    return nearest(gaps).reference if gaps else exam.references[0].name
 
 
 def _reads(place: _Part) -> float:

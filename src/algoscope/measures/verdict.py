@@ -10,21 +10,23 @@ undecided     no disagreement, but something that is needed is not measured or d
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from algoscope import falsify, markup, tasks
 from algoscope.falsify import Falsification, Subject
+from algoscope.falsify.account import try_first
 from algoscope.measures.evidence import Evidence, gather, observe, score_answers
 from algoscope.measures.examination import Examination, examination
 from algoscope.measures.explanation import explanation
+from algoscope.measures.references import exact_programs
 from algoscope.measures.thresholds import CRITERIA, NEAR, SOLVES, short
 from algoscope.networks import Network
 from algoscope.programs.compiler import Compiled
 from algoscope.recording import Recording
 from algoscope.statistics import beside
 from algoscope.table import Table
-from algoscope.tasks import Task
+from algoscope.tasks import Stage, Task
 from algoscope.verdict import (
     APPROXIMATES,
     FAILS,
@@ -83,14 +85,22 @@ def judge(
     """Examines a network, or a function from batch to recording, tries to falsify it on about so
     many problems, and decides.
 
-    A function is judged without interchange, for which one has to go into a network. One that
-    gives the outputs alone by name can be called `fails`, `approximates` or `undecided`: answers
-    do not show how they come about. A compiled program is judged inside its certificate.
+    A function is judged without interchange, for which one has to go into a network, and by what
+    it records: attention, states and hints may be left out, but then it is not said to run the
+    algorithm. One that gives the outputs alone by name can be called `fails`, `approximates` or
+    `undecided`: answers do not show how they come about. A function is tried on two problems before
+    any work is done. A compiled program is judged inside its certificate.
     """
     task = tasks.get(task)
+    exact_programs(task)
     network = subject.network if isinstance(subject, Compiled) else subject
     if isinstance(network, Network):
         check_features(network, task)
+    elif missing := try_first(network, task):
+        report(
+            f"shows no {', no '.join(missing)}: judged without, and cannot be said to run "
+            f"{task.name}"
+        )
     return examine(subject, examination(task, seed), problems=problems, seed=seed, report=report)
 
 
@@ -185,7 +195,15 @@ def _decide_by(
     tested: Mapping[str, float],
 ) -> Verdict:
     reference = evidence.nearest.reference if evidence.internal else tried.task
-    return decide(accuracy, tested, reference, tried, explanation(evidence.followed))
+    explained_by = explanation(evidence.followed)
+    return decide(accuracy, tested, reference, tried, explained_by, _not_compared(evidence, tried))
+
+
+def _not_compared(evidence: Evidence, tried: Falsification) -> list[str]:
+    """The hints that the subject left out of the trace that it shows."""
+    compared = {hint for trace in evidence.external.values() for hint in trace.by_hint}
+    hints = [feature.name for feature in tasks.get(tried.task).at(Stage.HINT)]
+    return [name for name in hints if compared and name not in compared]
 
 
 def decide(
@@ -194,10 +212,12 @@ def decide(
     reference: str,
     falsification: Falsification,
     explained_by: str | None = None,
+    not_compared: Sequence[str] = (),
 ) -> Verdict:
     """From the scores of the answers, the values of `CRITERIA`, NaN where one does not apply, and
     what the falsifier found. The reference is named if the subject runs it or comes near, a wrong
-    program if that explains the subject."""
+    program if that explains the subject. Hints that were not compared with the algorithm's may be
+    wrong: without them there is no `runs`."""
     answers = _condition("accuracy", "accuracy", max(accuracy["small"], accuracy["large"]), SOLVES)
     if not answers.met:
         return Verdict(FAILS, explained_by, [answers])
@@ -207,6 +227,7 @@ def decide(
         for c in CRITERIA.values()
         if c.needed and c not in measured
     ]
+    missing += [Condition(f"the hint {name} was not recorded", False) for name in not_compared]
     tests = [_condition(c.key, c.label, tested[c.key], c.runs_from) for c in measured]
     conditions = [answers, *missing, *tests]
     if not falsification.wrong:

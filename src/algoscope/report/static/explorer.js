@@ -44,7 +44,7 @@ const explore = (place) => {
       if (state.head < heads) return at(state.head, receiver, sender) / data.levels;
       let sum = 0;
       for (let head = 0; head < heads; head++) sum += at(head, receiver, sender);
-      return sum / heads / data.levels;
+      return heads ? sum / heads / data.levels : 0;
     };
   };
 

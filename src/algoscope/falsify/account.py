@@ -1,0 +1,119 @@
+"""What a subject says about a batch, checked: the one place where answers of a user's own function
+come in.
+
+A function gives a `Recording`, or the outputs alone by name. Whatever it gives has to fit the
+batch; all faults are listed at once. What is left out (attention, states, hints) is no fault:
+`missing` names it, and a verdict is made without it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from algoscope import tasks
+from algoscope.errors import unknown_name
+from algoscope.networks import Network
+from algoscope.recording import Recording
+from algoscope.tasks import Batch, Stage, Task
+
+Function = Callable[[Batch], Recording | Mapping[str, Any]]
+"""From a batch to a recording, or to the outputs alone by name."""
+Subject = Network | Function
+_FIRST, _FIRST_SIZE = 2, 16
+"""On so few problems, of this size, a function is tried before any work is done."""
+
+
+class Account(NamedTuple):
+    """What a subject says about a batch."""
+
+    hints: dict[str, Any]
+    """[batch, step, …]; empty for a subject that shows no trace."""
+    outputs: dict[str, Any]
+    """[batch, …]"""
+    logits: dict[str, Any]
+    """Behind either, by name; empty where there are none."""
+
+
+def observe(function: Function, batch: Batch) -> Recording | dict[str, np.ndarray]:
+    """What a function gives for the batch, as arrays of numpy; a ValueError if it does not fit."""
+    given = function(batch)
+    if isinstance(given, Recording):
+        faults = [
+            *_faults(given.outputs, batch, Stage.OUTPUT),
+            *_faults(given.hints, batch, Stage.HINT),
+            *_shape_faults(given, batch),
+        ]
+        observed = jax.tree.map(np.asarray, given)
+    elif isinstance(given, Mapping):
+        faults = [*_faults(given, batch, Stage.OUTPUT)]
+        observed = {name: np.asarray(values) for name, values in given.items()}
+    else:
+        raise ValueError(
+            f"subject: got {type(given).__name__} for a batch of {batch.task.name}, needed a "
+            "Recording (Recording.from_arrays makes one), or the outputs by name"
+        )
+    if faults:
+        raise ValueError(
+            f"what the subject gave for {batch.task.name} does not fit the batch that it was "
+            "given:\n" + "\n".join(faults)
+        )
+    return observed
+
+
+def missing(observed: Recording | Mapping[str, Any], batch: Batch) -> list[str]:
+    """The parts of a recording that are not there, in words."""
+    hints = [feature.name for feature in batch.at(Stage.HINT)]
+    if not isinstance(observed, Recording):
+        return ["attention", "states", "trace"]
+    left_out = [name for name in hints if name not in observed.hints]
+    return [
+        *(["attention"] if not observed.has_attention else []),
+        *(["states"] if not observed.has_states else []),
+        *(["trace"] if hints and left_out == hints else [f"hint {name}" for name in left_out]),
+    ]
+
+
+def try_first(function: Function, task: Task) -> list[str]:
+    """Runs a function on a few problems, so that what does not fit is said before any work is done;
+    the parts that are missing."""
+    batch = tasks.sample(task, max(_FIRST_SIZE, task.smallest), _FIRST)
+    return missing(observe(function, batch), batch)
+
+
+def _faults(given: Mapping[str, Any], batch: Batch, stage: Stage) -> Iterator[str]:
+    """Of the hints or the outputs of a function."""
+    features = {feature.name: feature for feature in batch.at(stage)}
+    kind = "outputs" if stage is Stage.OUTPUT else "hints"
+    for name in given:
+        if name not in features:
+            yield f"{kind}: {unknown_name(f'{stage} of {batch.task.name}', name, features)}"
+    for name in features:
+        needed = list(np.shape(batch.values(stage)[name]))
+        if stage is Stage.HINT:
+            needed[1] = batch.steps
+        if name in given:
+            values = np.asarray(given[name])
+            if list(values.shape) != needed:
+                yield f"{kind}[{name!r}]: got shape {list(values.shape)}, needed {needed}"
+            elif values.dtype.kind not in "biuf":
+                yield f"{kind}[{name!r}]: got {values.dtype}, needed numbers"
+        elif stage is Stage.OUTPUT:
+            yield f"{kind}[{name!r}]: got none, needed it with the shape {needed}"
+
+
+def _shape_faults(recording: Recording, batch: Batch) -> Iterator[str]:
+    """Of attention, states and lengths."""
+    count, steps, nodes = len(batch), batch.steps, batch.nodes
+    if recording.has_attention:
+        got = list(np.shape(recording.attention))
+        if got[:2] + got[3:] != [count, steps, nodes, nodes]:
+            needed = f"[{count}, {steps}, heads, {nodes}, {nodes}]"
+            yield f"attention: got shape {got}, needed {needed}"
+    if recording.has_states:
+        got = list(np.shape(recording.hidden))
+        if got[:3] != [count, steps, nodes]:
+            yield f"hidden: got shape {got}, needed [{count}, {steps}, {nodes}, width]"
+    if not np.array_equal(np.asarray(recording.lengths), np.asarray(batch.lengths)):
+        yield "lengths: got others than those of the batch, needed batch.lengths"
