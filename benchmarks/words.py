@@ -80,6 +80,7 @@ PARTS: dict[str, Part] = {
     "large": with_problems(sizes=(4, 7, 11, 13, 16, 32, 64)),
     "discrete": with_network(hint_repred_mode="hard"),
     "decided": with_network(hint_repred_mode="hard_on_eval"),
+    "memoryless": with_network(memory=False),
     "edges": with_network(edge_information=True),
     "dropout": with_network(dropout=0.1),
     "long": lambda c: dataclasses.replace(c, steps=3 * c.steps),

@@ -34,6 +34,7 @@ CASES = {
     "gatv2, rounds of their own": ("bfs", {"rounds": 2, "shared_rounds": False}),
     "simple decoders": ("dfs", {"simple_decoders": True}),
     "hard hints": ("dfs", {"hint_repred_mode": "hard"}),
+    "no memory": ("bfs", {"memory": False}),
     "no hints read": ("bellman_ford", {"encode_hints": False}),
     "no hints": ("bfs", {"encode_hints": False, "decode_hints": False}),
     "gat": ("bfs", {"processor": "gat", "heads": 2}),

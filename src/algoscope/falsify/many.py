@@ -19,6 +19,7 @@ from algoscope import tasks
 from algoscope.falsify.cover import COVERED, SIZES, Group, cover, shares
 from algoscope.falsify.disagreement import LARGEST_TOLERANCE, Disagreement, compare_all
 from algoscope.falsify.families import SEARCH
+from algoscope.falsify.padding import in_parts
 from algoscope.falsify.result import Falsification
 from algoscope.falsify.scope import Region
 from algoscope.falsify.search import (
@@ -26,7 +27,6 @@ from algoscope.falsify.search import (
     Examined,
     Hunt,
     generations,
-    in_parts,
     sizes_for,
     tolerance_of,
     usual_problems,

@@ -11,7 +11,6 @@ there is none (`scope`). How many problems were tried, and where, is part of the
 hard the subject was tested.
 """
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -39,6 +38,7 @@ from algoscope.falsify.families import (
     traced,
 )
 from algoscope.falsify.mutations import descended, mutated, simpler, without_node
+from algoscope.falsify.padding import at_time, in_parts, padded_time, rows_of
 from algoscope.falsify.result import Falsification, FamilyRate
 from algoscope.falsify.scope import Region, find_region
 from algoscope.networks import Network
@@ -49,8 +49,6 @@ _LEARNT = 16
 """The size at which a scope has to hold most of the sampler's problems."""
 _SHRINKING = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Sizes on the way to a smallest counterexample; each is compiled for."""
-_MOST_WORK = 2**22
-"""Problems with more steps times pairs of nodes are left out."""
 _KEPT = 32
 """Problems that a generation of the search starts from."""
 _RATES = (1e-3, 1e-2, 0.1)
@@ -197,7 +195,7 @@ class Hunt:
         problems = [parent.problem for parent in parents]
         batch = traced(self.task, problems)
         rows = np.resize(np.arange(len(batch)), _KEPT)
-        filled = _at_time(batch.take(rows), _time(batch.nodes, batch.time))
+        filled = at_time(batch.take(rows), padded_time(batch.nodes, batch.time))
         moved = []
         for name in names:
             gradients = margin_gradient(self.subject, filled, name)
@@ -286,7 +284,7 @@ class Hunt:
         result, _ = self._compare(batch)
         # In the shape of the comparison, since the last bits of a float depend on the shape.
         copies = batch.take(np.zeros(rows_of(batch.nodes), int))
-        said = account(self.subject, _at_time(copies, _time(batch.nodes, batch.time)))
+        said = account(self.subject, at_time(copies, padded_time(batch.nodes, batch.time)))
         return describe(family, problem, batch, said, result, self.tolerance)
 
     def _first_wrong(self, options: Iterable[Problem]) -> Problem | None:
@@ -381,61 +379,8 @@ def tolerance_of(errors: np.ndarray) -> float:
     return float(np.clip(_PRECISION * np.median(errors), _FLOOR, LARGEST_TOLERANCE))
 
 
-def in_parts(
-    batch: Batch, compare_part: Callable[[Batch], Disagreement]
-) -> tuple[Disagreement, np.ndarray]:
-    """Compares problems of one size in batches of few shapes, [.., problem] each; and which of the
-    problems count: those with traces that are not too long, bool [problem]."""
-    lengths = np.asarray(batch.lengths)
-    counted = (lengths * batch.nodes**2 <= _MOST_WORK) | (lengths <= batch.nodes)
-    times = np.array([_time(batch.nodes, int(length)) for length in lengths])
-    rows = rows_of(batch.nodes)
-    whole: Disagreement | None = None
-    for time in np.unique(times[counted]):
-        members = np.flatnonzero(counted & (times == time))
-        for start in range(0, len(members), rows):
-            chosen = members[start : start + rows]
-            part = compare_part(_at_time(batch.take(np.resize(chosen, rows)), int(time)))
-            if whole is None:
-                whole = _nothing((*part.wrong.shape[:-1], len(batch)))
-            for values, some in zip(whole, part, strict=True):
-                values[..., chosen] = some[..., : len(chosen)]
-    return _nothing((len(batch),)) if whole is None else whole, counted
-
-
-def _nothing(shape: tuple[int, ...]) -> Disagreement:
-    """Of problems that were not tried."""
-    none = np.zeros(shape, bool)
-    return Disagreement(
-        none, none.copy(), np.full(shape, -1), np.full(shape, np.inf), np.zeros(shape)
-    )
-
-
-def rows_of(n: int) -> int:
-    """How many problems of n nodes run side by side."""
-    return 256 if n <= 8 else 128 if n <= 16 else 64 if n <= 32 else 24 if n <= 64 else 8
-
-
 def generations(n: int, count: int) -> int:
     """Into how many generations of a search so many problems of n nodes go: at least one, where
     that is cheap."""
     least = 1 if n <= _LEARNT else 0
     return max(least, count // rows_of(n))
-
-
-def _time(n: int, length: int) -> int:
-    """To how many steps a problem is padded: few different ones, so that little is compiled."""
-    time = max(17, n + 1)
-    for longer in (4 * n + 1, 16 * n + 1, 64 * n + 1, 256 * n + 1):
-        if length <= time:
-            break
-        time = max(time, longer)
-    return time
-
-
-def _at_time(batch: Batch, time: int) -> Batch:
-    """Padded or cut to a length of time that no sample exceeds."""
-    if batch.time <= time:
-        return batch.padded(time)
-    hints = {name: hint[:, :time] for name, hint in batch.hints.items()}
-    return dataclasses.replace(batch, hints=hints)

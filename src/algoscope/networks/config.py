@@ -27,6 +27,9 @@ class NetworkConfig:
     hint_repred_mode: Literal["soft", "hard", "hard_on_eval"] = "soft"
     """How predicted hints are fed back: as probabilities, as decisions, or the former in training
     and the latter in evaluation."""
+    memory: bool = True
+    """Whether hidden states pass from step to step; without, a step knows of the past what its
+    hints say."""
     encoder_start: Literal["default", "xavier_on_scalars"] = "xavier_on_scalars"
     """Whether encoders of scalar hints start small."""
     dropout: float = 0.0

@@ -58,6 +58,8 @@ def _trajectory(
 
     def step(carry, now):
         hidden, hint_values = carry
+        if not network.config.memory:
+            hidden = jnp.zeros_like(hidden)
         truths, keep, force = now
         if noise is not None:
             true_values = network.values(truths)

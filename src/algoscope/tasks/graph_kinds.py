@@ -24,8 +24,8 @@ GRAPHS: Mapping[str, Mapping[str, Any]] = {
     "grid": {"family": "grid"},
     "tree": {"family": "tree"},
 }
-"""CLRS-30's own; lines; long narrow grids, on which a search takes many steps; graphs that fall apart;
-nearly complete ones; squarest grids; trees of which any is as likely as another."""
+"""CLRS-30's own; lines; long narrow grids, on which a search takes many steps; graphs that fall
+apart; nearly complete ones; squarest grids; trees of which any is as likely as another."""
 _WEIGHTS = {"low": 0.0, "high": 0.5}
 """Of kinds other than CLRS-30's: long paths stay within the numbers that programs promise."""
 

@@ -65,6 +65,7 @@ class TrainingConfig(TrainingOptions):
         for part, kind, names in (
             (content, TrainingConfig, ("objective", "teacher", "keep")),
             (content["recipe"], Recipe, ("graphs",)),
+            (content["network"], NetworkConfig, ("memory",)),
         ):
             defaults = {field.name: field.default for field in dataclasses.fields(kind)}
             for name in names:

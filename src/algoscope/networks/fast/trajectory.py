@@ -130,7 +130,7 @@ def _trajectory(
     """One sample's run."""
     nodes, steps = sample.nodes, sample.steps
     last = jnp.maximum(sample.lengths - 2, 0)
-    reads_hints = network.config.encode_hints
+    reads_hints, memory = network.config.encode_hints, network.config.memory
     input_values = network.values(sample.inputs)
     read = sample.hints if reads_hints else {}
 
@@ -150,20 +150,21 @@ def _trajectory(
         logits = save_for_backward(prepared.hints(_decoder_states(scalars, states)))
         if reads_hints:
             values = network.feed_back(logits, hard)
+        passed_on = after if memory else jax.tree.map(jnp.zeros_like, after)
         final = _StepStates(
             _add_when(index == last, final.hints, states.hints),
             # The same states as `before` of the last step, which would have to be read again.
-            _add_when(index == last - 1, final.before, after),
+            _add_when(index == last - 1, final.before, passed_on),
             _add_when(index == last, final.after, after),
             _add_when(index == last, final.new_edges, processed.edges),
         )
-        return (after, values, final), (processed.attention, after.nodes, logits)
+        return (passed_on, values, final), (processed.attention, after.nodes, logits)
 
     first = network.values({name: truth[0] for name, truth in read.items()})
     hidden = jnp.zeros((nodes, network.config.width), network.dtype)
     if start is not None:
         hidden, first = start
-    hidden = _Hidden.of(hidden)
+    hidden = _Hidden.of(hidden if memory else jnp.zeros_like(hidden))
     no_edges = None
     if network.makes_edges:
         no_edges = jnp.zeros((nodes, nodes, network.config.width), network.dtype)
