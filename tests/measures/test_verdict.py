@@ -55,6 +55,13 @@ def test_everything_right_is_runs():
     assert decide(RIGHT, PERFECT) == ("runs", [])
 
 
+def test_a_certificate_that_leaves_most_problems_out_decides_nothing():
+    excused = NONE._replace(certified=True, left_out=101)
+    reason = "more problems lie beyond the certificate than within it"
+    assert decide(RIGHT, PERFECT, excused) == ("undecided", [reason])
+    assert decide(RIGHT, PERFECT, excused._replace(left_out=100))[0] == "runs"
+
+
 def test_wrong_answers_at_both_sizes_fail_whatever_else_is_right():
     below = SOLVES - 0.01
     assert decide({"small": below, "large": 0.2}, PERFECT)[0] == "fails"

@@ -228,6 +228,8 @@ def decide(
         if c.needed and c not in measured
     ]
     missing += [Condition(f"the hint {name} was not recorded", False) for name in not_compared]
+    if falsification.certified and falsification.left_out > falsification.problems:
+        missing.append(Condition("more problems lie beyond the certificate than within it", False))
     tests = [_condition(c.key, c.label, tested[c.key], c.runs_from) for c in measured]
     conditions = [answers, *missing, *tests]
     if not falsification.wrong:
