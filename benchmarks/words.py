@@ -363,6 +363,7 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
                 vectors, steps = kept[name]
                 stacked = jax.vmap(plan.layout.unpack)(vectors).network(task)
                 named = (task, recipe, name)
+                keep(stacked, "-".join(named), options)
                 append(path, map(to_json, judged(named, stacked, test, steps, options)))
             about = {
                 "task": task,
@@ -379,6 +380,14 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
             }
             append(path, [{"about": to_json(about)}])
             print(table(read(path)), flush=True)
+
+
+def keep(stacked: Network, name: str, options: argparse.Namespace) -> None:
+    """Writes the weights of the first seeds."""
+    for k in range(options.kept if options.keep_in else 0):
+        network = jax.tree.map(lambda array, k=k: array[k], stacked)
+        path = options.keep_in / f"{name}-{options.first_seed + k}.safetensors"
+        networks.save(network, path, name.partition("-")[0])
 
 
 def append(path: pathlib.Path, contents: Iterable[Any]) -> None:
@@ -450,6 +459,8 @@ def main() -> None:
     verb.add_argument("--problems-from", type=pathlib.Path)
     verb.add_argument("--weights", nargs="+", choices=(LAST, BEST), default=[LAST, BEST])
     verb.add_argument("--processes", type=int, default=0)
+    verb.add_argument("--keep-in", type=pathlib.Path, help="folder for weights of the first seeds")
+    verb.add_argument("--kept", type=int, default=2, help="how many seeds' weights are kept")
     verb.add_argument("--no-search", action="store_true")
     verb.add_argument("--shrunk", type=int, default=falsify.SHRUNK)
     verb.add_argument("--commit", help="of the source, where there is no repository")
