@@ -308,6 +308,20 @@ CONSTRUCTS: list[tuple[str, str, str, Callable[[], np.ndarray]]] = [
         lambda: KEY * (KEY[:, :1] >= KEY),
     ),
     (
+        "a number at least another, as a condition",
+        """
+        late: Miss(1) = 0
+        first = minimum(other.idx)
+        late = atleast(input.key, first.input.key)
+        then
+        place: Float(1)
+        place = input.key if not late else 0
+        hint.value = place
+        """,
+        "value",
+        lambda: KEY * (KEY[:, :1] > KEY),
+    ),
+    (
         "a brief variable is 0 unless it is updated",
         """
         once_: Bool = 0

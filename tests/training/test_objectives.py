@@ -355,8 +355,8 @@ def test_a_training_with_all_objectives_goes_on_and_keeps_the_last_weights(tmp_p
             "predict no hints",
         ),
         (
-            {"objective": ("attention",), "tasks": ("quickselect",)},
-            "got none for quickselect, which has no program, needed one",
+            {"objective": ("attention",), "tasks": ("optimal_bst",)},
+            "got none for optimal_bst, which has no program, needed one",
         ),
         ({"teacher": ("bsf",)}, "teacher: unknown program: 'bsf'; did you mean bfs"),
         ({"teacher": ("dfs",)}, "got dfs, a program for dfs, needed one for bfs"),

@@ -118,9 +118,8 @@ class Expressions:
                 return self._same(self._linear(left) - self._linear(right))
             case ast.Call(func=ast.Name(id="sure"), args=[argument]):
                 return self._sure(self._linear(argument))
-            case ast.Call(func=ast.Name(id="apart" | "above" as kind), args=[left, right]):
-                beyond = (self._linear(left) - self._linear(right)) * (N * MISS_SCALE)
-                return (Term(beyond), Term(beyond * -1.0)) if kind == "apart" else (Term(beyond),)
+            case ast.Call(func=ast.Name(id="apart" | "above" | "atleast"), args=[left, right]):
+                return self._missed(node, self._linear(left) - self._linear(right))
             case ast.Call(func=ast.Name(id="once")):
                 raise FaultError(
                     node, "once(value, when=condition) stands alone, after `variable =`"
@@ -145,6 +144,13 @@ class Expressions:
         """Exactly 0 or 1 from what is within 0.3 of it: 4 (b - 1/2) + 1/2, cut at 0 and at 1."""
         steep = almost * 4.0 - ONE * 1.5
         return Term(steep), Term(steep - ONE, ALWAYS, Number(-1.0))
+
+    def _missed(self, call: ast.Call, difference: Form) -> tuple[Term, ...]:
+        """At least 1 where the two are apart, or the first above or at least the second; else 0."""
+        scaled = difference * (N * MISS_SCALE)
+        if calls(call, "apart"):
+            return Term(scaled), Term(scaled * -1.0)
+        return (Term(scaled if calls(call, "above") else scaled + ONE),)
 
     def of_both_ends(self, node: ast.expr) -> tuple[Term, ...]:
         """What is shown of an edge: a sum over the node, the other end and the edge."""
@@ -319,7 +325,7 @@ def calls_inside(node: ast.expr, *names: str) -> bool:
 
 def _is_piecewise(node: ast.expr) -> bool:
     """Does the expression have cases or cuts inside, so that it is a sum of several terms?"""
-    return calls_inside(node, "positive", "same", "sure", "apart", "above") or any(
+    return calls_inside(node, "positive", "same", "sure", "apart", "above", "atleast") or any(
         isinstance(part, ast.IfExp | ast.BoolOp | ast.Compare) for part in ast.walk(node)
     )
 
