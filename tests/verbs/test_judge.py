@@ -2,17 +2,19 @@
 
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
 
-from algoscope import networks, programs
+from algoscope import measures, networks, programs
 from algoscope.falsify import PROBLEMS, Counterexample
-from algoscope.measures import Evidence
+from algoscope.measures import Evidence, Judgement
 from algoscope.programs.compiler import compile_program, recompiled
 from algoscope.programs.interpreter import interpret
 from algoscope.runs import Metrics, folder, reservation
 from algoscope.serialise import from_json
+from algoscope.verdict import Verdict
 
 FEW = ("--problems", "120")
 
@@ -70,10 +72,51 @@ def test_every_seed_of_a_run_gets_its_word(algoscope, run):
     assert "seed 4: runs bfs" in table
     assert "seed 5: fails (bfs_highest) (accuracy" in table
     only = algoscope("judge", str(run), "--seeds", "5", *FEW)
-    assert "seed 4" not in only
+    assert "seed 4: " not in only
     with pytest.raises(SystemExit) as exit_:
         algoscope("judge", str(run), "--task", "dfs")
     assert "--task: got dfs, needed one of bfs" in str(exit_.value.code)
+
+
+def test_what_was_judged_before_is_taken_and_the_rest_is_added(
+    algoscope, run, monkeypatch, tmp_path
+):
+    """Network by network; a damaged file, other problems and other weights are judged anew."""
+    path = tmp_path / "copy"
+    shutil.copytree(run, path, ignore=shutil.ignore_patterns("findings"))
+    judged = []
+    judgement = Judgement(
+        Verdict("undecided", None, []), Evidence({"small": 1, "large": 1}, {}), {}
+    )
+
+    def counted(network, task, seed, *, problems, report):
+        judged.append((seed, problems))
+        return judgement
+
+    monkeypatch.setattr(measures, "judge", counted)
+    first = algoscope("judge", str(path), "--seeds", "4", *FEW)
+    count = int(FEW[-1])
+    judged.clear()
+    again = algoscope("judge", str(path), "--seeds", "4")
+    assert again == first, "as many problems as in the folder"
+    assert not judged
+    algoscope("judge", str(path), *FEW)
+    assert judged == [(0, count)], "seed 5 alone"
+    judged.clear()
+    algoscope("judge", str(path), "--problem-seed", "1")
+    assert judged == [(1, count)] * 2
+    judged.clear()
+    (path / "findings" / "bfs" / "seed-00004.json").write_text("{")
+    algoscope("judge", str(path), "--problem-seed", "1")
+    assert judged == [(1, count)]
+    judged.clear()
+    weights = path / "weights" / "bfs"
+    shutil.copy(weights / "seed-00005.safetensors", weights / "seed-00004.safetensors")
+    algoscope("judge", str(path), "--problem-seed", "1")
+    assert judged == [(1, count)]
+    judged.clear()
+    algoscope("judge", str(path), "--problem-seed", "1", "--remeasure", "--seeds", "5")
+    assert judged == [(1, count)]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Chapter: a task with all networks that were trained for it, whatever run they are of."""
+"""Chapter: a task with all that was judged for it, networks of whatever run or a user's models."""
 
 import dataclasses
 import functools
@@ -14,8 +14,13 @@ from algoscope.runs import Run
 
 
 class Source(NamedTuple):
-    run: Run
+    """Subjects of one origin."""
+
+    name: str
+    """Of the run, or of the files of a user's own models."""
     findings: Findings
+    run: Run | None = None
+    """None of a user's own models."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -33,8 +38,8 @@ class Chapter:
         if len(self.sources) == 1:
             return first
         judgements, recordings = {}, {}
-        for run, findings in self.sources:
-            names = {name: f"{run.name}, {name}" for name in findings.judgements}
+        for origin, findings, _ in self.sources:
+            names = {name: f"{origin}, {name}" for name in findings.judgements}
             judgements |= {names[name]: j for name, j in findings.judgements.items()}
             for name, recording in findings.shown.recordings.items():
                 recordings[names.get(name, name)] = recording
@@ -54,7 +59,7 @@ class Chapter:
         """A figure of one run, under the run's name where there are several."""
         if len(self.sources) == 1:
             return self.show(draw, *data)
-        heading = element("h3", escape(source.run.name))
+        heading = element("h3", escape(source.name))
         return heading + self.show(draw, *data, end=f"-{self.sources.index(source) + 1}")
 
     def show_wide(self, figures: Sequence[Drawn]) -> str:

@@ -1,20 +1,22 @@
-"""From a run folder to findings: every measure of every network, and what there is to look at.
+"""From networks, or a user's own models, to findings: every measure of each, and what there is to
+look at.
 
-Networks for whose task the library has an exact program are judged. Others, and those that work for
-one size alone, have accuracy, traces and distances from each other.
+Subjects for whose task the library has an exact program are judged. Others, and networks that work
+for one size alone, have accuracy, traces and distances from each other.
 """
 
 import dataclasses
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from algoscope import falsify, measures, networks, programs, tasks
+from algoscope.falsify import Subject
 from algoscope.measures import Evidence, Judgement, across, landscape
-from algoscope.measures.evidence import record
+from algoscope.measures.evidence import observe
 from algoscope.measures.examination import LARGE, SMALL, examination
 from algoscope.measures.trace_match import external_faithfulness
 from algoscope.networks import Network
@@ -22,6 +24,7 @@ from algoscope.programs import Role
 from algoscope.programs.compiler import Compiled, compile_program
 from algoscope.programs.verification import verify
 from algoscope.recording import Recording
+from algoscope.report import kept
 from algoscope.report.findings import Distances, Findings, Program, Shown, Surroundings, read, write
 from algoscope.runs import Run, RunError
 from algoscope.runs.environment import environment
@@ -46,136 +49,214 @@ def findings(
     remeasure: bool = False,
     report: Callable[[str], None] = lambda text: None,
 ) -> Findings:
-    """Those in the run folder if they are of these problems, or new ones, which are then kept.
+    """Those in the run folder if they are of these problems, or new ones, which are then kept, each
+    network's judgement as soon as it is made.
 
     About so many `problems` the falsifier tries on each network; if not given, as many as in the
     run folder or else `falsify.PROBLEMS`.
     """
     task = tasks.register(tasks.get(task)).name
     known = None if remeasure else read(run, task)
-    if known and known.problem_seed == problem_seed and problems in (None, known.problems):
+    seeds = run.seeds_with_weights
+    if (
+        known
+        and (known.problem_seed, known.seeds) == (problem_seed, seeds)
+        and problems in (None, known.problems)
+    ):
         return known
     begun = time.monotonic()
-    count = falsify.PROBLEMS if problems is None else problems
-    measured = _measure(run, task, problem_seed, count, report)
-    measured = dataclasses.replace(measured, seconds=time.monotonic() - begun)
+    ensemble = run.ensemble(seeds)
+    if not len(ensemble):
+        raise RunError(f"{run.path}: got a run without weights, needed some under weights/{task}")
+    members = {f"seed {seed}": ensemble.member(index, task) for index, seed in enumerate(seeds)}
+    numbers = dict(zip(members, seeds, strict=True))
+    count = kept.problems_kept(run, task) if problems is None else problems
+
+    def judge(name: str) -> Judgement:
+        return kept.judge_seed(
+            run,
+            task,
+            numbers[name],
+            members[name],
+            problem_seed=problem_seed,
+            problems=count,
+            remeasure=remeasure,
+            report=report,
+        )
+
+    measured = _measure(members, task, problem_seed, count, judge, report)
+    measured = dataclasses.replace(measured, seeds=seeds, seconds=time.monotonic() - begun)
     write(run, measured)
     return measured
 
 
-class _Examiner(NamedTuple):
-    """How the networks of a task are judged, and on which problems."""
+def findings_of(
+    subjects: Mapping[str, Subject | Compiled],
+    task: Task | str,
+    *,
+    problem_seed: int = 0,
+    problems: int = falsify.PROBLEMS,
+    report: Callable[[str], None] = lambda text: None,
+) -> Findings:
+    """Those of subjects that are of no run, such as a user's own models, by name."""
+    task = tasks.register(tasks.get(task)).name
+    begun = time.monotonic()
 
-    judge: Callable[[Network | Compiled], Judgement]
-    problems: Batch
-    """The small ones, which recordings named `small` are of."""
+    def judge(name: str) -> Judgement:
+        judgement = measures.judge(
+            subjects[name], task, problem_seed, problems=problems, report=report
+        )
+        report(f"{name}: {judgement.verdict.word}")
+        return judgement
+
+    members = {n: s.network if isinstance(s, Compiled) else s for n, s in subjects.items()}
+    measured = _measure(members, task, problem_seed, problems, judge, report)
+    return dataclasses.replace(measured, seconds=time.monotonic() - begun)
+
+
+class _Problems(NamedTuple):
+    """On which the subjects of a task are looked at, and what exact programs do on them."""
+
+    batches: dict[str, Batch]
+    """Small and large."""
     parts: dict[str, slice]
+    """Of the small ones."""
     shown: dict[str, int]
     """So many problems of each part are shown."""
     references: dict[str, Recording]
-    """What exact programs do on the plain problems; none for networks that there is no verdict for,
+    """What exact programs do on the plain problems; none for subjects that there is no verdict for,
     which have accuracy and traces alone."""
+    reason: str
+    """Why there is none."""
 
 
 def _measure(
-    run: Run, task: str, problem_seed: int, count: int, report: Callable[[str], None]
+    members: Mapping[str, Subject],
+    task: str,
+    problem_seed: int,
+    count: int,
+    judge: Callable[[str], Judgement],
+    report: Callable[[str], None],
 ) -> Findings:
-    ensemble = run.ensemble(run.seeds_with_weights)
-    if not len(ensemble):
-        raise RunError(f"{run.path}: got a run without weights, needed some under weights/{task}")
-    members = {
-        f"seed {seed}": ensemble.member(index, task) for index, seed in enumerate(ensemble.seeds)
-    }
-    examiner = _examiner(task, problem_seed, count, next(iter(members.values())))
-    chosen, titles = _choose(examiner)
+    """`judge` is asked by name for the judgement of a member that can be judged."""
+    problems = _problems(task, problem_seed, next(iter(members.values())))
+    small = problems.batches["small"]
+    chosen, titles = _choose(problems)
     judgements, plain, shown = {}, {}, {}
-
-    def examine(name: str, subject: Network | Compiled) -> Judgement:
-        judgement = examiner.judge(subject)
-        recording = dataclasses.replace(judgement.recordings["small"], logits={})
-        shown[name] = recording.take(chosen)
-        if name in members:
-            plain[name] = recording.take(examiner.parts["plain"])
-        return judgement._replace(recordings={})
-
-    for number, (name, network) in enumerate(members.items(), 1):
-        judgements[name] = examine(name, network)
-        report(f"{name} ({number} of {len(members)}): {judgements[name].verdict.word}")
+    for name, member in members.items():
+        judgement = judge(name) if problems.references else _answers(member, problems)
+        recording = judgement.recordings.get("small") or _recorded(member, small)
+        judgements[name] = judgement._replace(recordings={})
+        plain[name] = _part(recording, problems.parts["plain"])
+        shown[name] = _part(recording, chosen)
     program = control = distances = None
     landscapes: list[Surroundings] = []
     names = _spread(judgements)
-    if examiner.references:
+    if problems.references:
         program, compiled = _program(task, problem_seed, judgements)
         name = f"compiled {program.name}"
-        control = examine(name, compiled)
+        control = measures.judge(compiled, task, problem_seed, problems=count)
+        shown[name] = _part(control.recordings["small"], chosen)
+        control = control._replace(recordings={})
         report(f"{name}, the control: {control.verdict.word}")
         names = [name, *names]
-        best = max(judgements, key=lambda name: judgements[name].evidence.accuracy["large"])
-        report(f"the loss around {best} and {name}")
-        batch = tasks.sample(task, SMALL, _LANDSCAPE_PROBLEMS, problem_seed)
-        landscapes = [
-            Surroundings(
-                name,
-                landscape.landscape(network, batch, landscape.WIDE, _RESOLUTION),
-                landscape.sharpness(network, batch, _ITERATIONS),
-            )
-            for name, network in ((best, members[best]), (name, compiled.network))
-        ]
-    compared = plain | examiner.references
-    if len(compared) > 1:
+        landscapes = _landscapes(members, judgements, name, compiled, problem_seed, report)
+    compared = {name: recording for name, recording in plain.items() if recording.has_attention}
+    if compared and len(compared | problems.references) > 1:
+        compared |= problems.references
         between = across.pairwise_total_variation(list(compared.values()))
-        distances = Distances(list(compared), len(examiner.references), between)
+        distances = Distances(list(compared), len(problems.references), between)
     return Findings(
         task,
         problem_seed,
         count,
-        ensemble.seeds,
+        (),
         judgements,
         control,
         program,
         distances,
         landscapes,
-        Shown(titles, examiner.problems.take(chosen), {name: shown[name] for name in names}),
+        Shown(titles, small.take(chosen), {n: shown[n] for n in names if _can_be_seen(shown[n])}),
         environment(),
         0.0,
     )
 
 
-def _examiner(task: str, problem_seed: int, count: int, network: Network) -> _Examiner:
-    """For networks like this one, with so many problems for the falsifier."""
-    only_size = network.config.attention_bias
+def _can_be_seen(recording: Recording) -> bool:
+    """Whether there is more to look at than answers."""
+    return recording.has_attention or bool(recording.hints)
+
+
+def _part(recording: Recording, samples: slice | np.ndarray) -> Recording:
+    """To be kept: some samples, without logits."""
+    return dataclasses.replace(recording, logits={}).take(samples)
+
+
+def _problems(task: str, problem_seed: int, subject: Subject) -> _Problems:
+    """For subjects like this one."""
+    network = subject if isinstance(subject, Network) else None
+    only_size = network.config.attention_bias if network else None
+    features = network.features if network else tasks.get(task).features
     if only_size:
         reason = f"the network works for {only_size} nodes alone, and an examination has two sizes"
-    elif not programs.of_task(task, Role.REFERENCE) or network.features != tasks.get(task).features:
+    elif not programs.of_task(task, Role.REFERENCE) or features != tasks.get(task).features:
         reason = f"the library has no exact program for {task} as these networks read it"
     else:
         exam = examination(task, problem_seed)
         references = {r.name: r.recording.take(exam.parts["plain"]) for r in exam.references}
-        return _Examiner(
-            lambda subject: measures.judge(subject, task, problem_seed, problems=count),
-            exam.small,
-            exam.parts,
-            _SHOWN,
-            references,
-        )
-    batches = {
-        place: _as_read_by(network, tasks.sample(task, only_size or size, count, problem_seed))
-        for place, size, count in (("small", SMALL, 32), ("large", LARGE, 16))
-    }
+        batches = {"small": exam.small, "large": exam.large}
+        return _Problems(batches, exam.parts, _SHOWN, references, "")
+    batches = {}
+    for place, size, count in (("small", SMALL, 32), ("large", LARGE, 16)):
+        batch = tasks.sample(task, only_size or size, count, problem_seed)
+        batches[place] = _as_read_by(network, batch) if network else batch
+    parts = {"plain": slice(0, len(batches["small"]))}
+    return _Problems(batches, parts, {"plain": sum(_SHOWN.values())}, {}, reason)
 
-    def judge_answers(subject: Network | Compiled) -> Judgement:
-        network = subject.network if isinstance(subject, Compiled) else subject
-        recordings = {place: record(network, batch) for place, batch in batches.items()}
-        pairs = {place: (recordings[place], batch) for place, batch in batches.items()}
-        evidence = Evidence(
-            {place: networks.score(*pair)["score"] for place, pair in pairs.items()},
-            {p: external_faithfulness(*pair) for p, pair in pairs.items() if pair[0].hints},
-        )
-        verdict = Verdict(NOT_JUDGED, None, [Condition(reason, False)])
-        return Judgement(verdict, evidence, recordings)
 
-    problems, shown = batches["small"], {"plain": sum(_SHOWN.values())}
-    return _Examiner(judge_answers, problems, {"plain": slice(0, len(problems))}, shown, {})
+def _recorded(subject: Subject, batch: Batch) -> Recording:
+    """What the subject shows; of one that gives answers alone, these."""
+    observed = observe(subject, batch)
+    if isinstance(observed, Recording):
+        return observed
+    return Recording.from_arrays(outputs=observed, lengths=np.asarray(batch.lengths))
+
+
+def _answers(subject: Subject, problems: _Problems) -> Judgement:
+    """Accuracy and traces of a subject that cannot be judged."""
+    recordings = {place: _recorded(subject, batch) for place, batch in problems.batches.items()}
+    pairs = {place: (recordings[place], batch) for place, batch in problems.batches.items()}
+    evidence = Evidence(
+        {place: networks.score(*pair)["score"] for place, pair in pairs.items()},
+        {p: external_faithfulness(*pair) for p, pair in pairs.items() if pair[0].hints},
+    )
+    verdict = Verdict(NOT_JUDGED, None, [Condition(problems.reason, False)])
+    return Judgement(verdict, evidence, recordings)
+
+
+def _landscapes(
+    members: Mapping[str, Subject],
+    judgements: Mapping[str, Judgement],
+    control: str,
+    compiled: Compiled,
+    problem_seed: int,
+    report: Callable[[str], None],
+) -> list[Surroundings]:
+    """Around the best network and the control; none of subjects that are no networks."""
+    best = max(judgements, key=lambda name: judgements[name].evidence.accuracy["large"])
+    network = members[best]
+    if not isinstance(network, Network):
+        return []
+    report(f"the loss around {best} and {control}")
+    batch = tasks.sample(compiled.program.task, SMALL, _LANDSCAPE_PROBLEMS, problem_seed)
+    return [
+        Surroundings(
+            name,
+            landscape.landscape(centre, batch, landscape.WIDE, _RESOLUTION),
+            landscape.sharpness(centre, batch, _ITERATIONS),
+        )
+        for name, centre in ((best, network), (control, compiled.network))
+    ]
 
 
 def _as_read_by(network: Network, batch: Batch) -> Batch:
@@ -189,13 +270,13 @@ def _as_read_by(network: Network, batch: Batch) -> Batch:
     return batch
 
 
-def _choose(examiner: _Examiner) -> tuple[np.ndarray, list[str]]:
+def _choose(problems: _Problems) -> tuple[np.ndarray, list[str]]:
     """The problems with the longest traces of each part, in their order, and their titles."""
     chosen, titles = [], []
-    for name, count in examiner.shown.items():
-        if name in examiner.parts:
-            samples = examiner.parts[name]
-            lengths = examiner.problems.lengths[samples]
+    for name, count in problems.shown.items():
+        if name in problems.parts:
+            samples = problems.parts[name]
+            lengths = problems.batches["small"].lengths[samples]
             longest = sorted(np.argsort(-lengths, kind="stable")[:count].tolist())
             chosen += [samples.start + sample for sample in longest]
             kind = "" if name == "plain" else f", {name}"
@@ -216,9 +297,11 @@ def _spread(judgements: dict[str, Judgement]) -> list[str]:
 def _program(
     task: str, problem_seed: int, judgements: dict[str, Judgement]
 ) -> tuple[Program, Compiled]:
-    """The reference that is nearest to the most networks, compiled."""
-    nearest = Counter(judgement.evidence.nearest.reference for judgement in judgements.values())
-    program = programs.get(nearest.most_common(1)[0][0])
+    """The reference that is nearest to the most subjects, or the first, compiled."""
+    evidence = [judgement.evidence for judgement in judgements.values()]
+    nearest = Counter(each.nearest.reference for each in evidence if each.internal)
+    first = programs.of_task(task, Role.REFERENCE)[0]
+    program = programs.get(nearest.most_common(1)[0][0]) if nearest else first
     compiled = compile_program(program)
     about = Program(
         program.name,

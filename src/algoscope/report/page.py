@@ -1,18 +1,24 @@
-"""The report of one or several runs: the question and the verdict first, then the evidence."""
+"""The report of one or several runs, or of a user's own models: the question and the verdict first,
+then the evidence."""
 
 import pathlib
-from collections.abc import Callable, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 
+from algoscope import falsify, tasks
+from algoscope.falsify import Subject
 from algoscope.files import explained, place, write_bytes
 from algoscope.markup import escape
+from algoscope.programs.compiler import Compiled
 from algoscope.report import explorer, html, verdicts
 from algoscope.report.chapter import Chapter, Source
-from algoscope.report.examine import findings
+from algoscope.report.examine import findings, findings_of
 from algoscope.report.figures import style
 from algoscope.report.findings import Findings
 from algoscope.report.html import Section
 from algoscope.report.sections import explorer_data_id, sections
 from algoscope.runs import Run, RunError
+from algoscope.tasks import Task
 
 
 def report(
@@ -48,11 +54,41 @@ def report(
 
     chapters = [
         Chapter(
-            [Source(run, examined(run, task)) for run in runs if task in run.tasks],
+            [Source(run.name, examined(run, task), run) for run in runs if task in run.tasks],
             f"{task}-" if len(names) > 1 else "",
         )
         for task in names
     ]
+    return _write(chapters, path, folder, report)
+
+
+def report_own(
+    files: Mapping[pathlib.Path, Subject | Compiled],
+    task: Task | str,
+    out: pathlib.Path | None = None,
+    *,
+    problem_seed: int = 0,
+    problems: int = falsify.PROBLEMS,
+    report: Callable[[str], None] = lambda text: None,
+) -> tuple[pathlib.Path, Findings]:
+    """Judges subjects that are of no run, such as a user's own models, by the file that defines
+    each, and writes their page: NAME-TASK.html beside the first file. Returns the path of the page,
+    and what is on it."""
+    first, task = next(iter(files)), tasks.get(task).name
+    path = out or first.with_name(f"{first.stem}-{task}.html")
+    subjects = {file.name: subject for file, subject in files.items()}
+    found = findings_of(subjects, task, problem_seed=problem_seed, problems=problems, report=report)
+    name = shlex.join(map(str, files))
+    folder = path.with_name(f"{path.stem}-figures")
+    return _write([Chapter([Source(name, found)], "")], path, folder, report), found
+
+
+def _write(
+    chapters: Sequence[Chapter],
+    path: pathlib.Path,
+    folder: pathlib.Path,
+    report: Callable[[str], None],
+) -> pathlib.Path:
     report(f"drawing into {folder}")
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)

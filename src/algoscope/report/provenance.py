@@ -1,11 +1,12 @@
-"""How a run was made: where, with what, for how long, and by which commands."""
+"""How a run, or the page of a user's own models, was made: where, with what, for how long, and by
+which commands."""
 
 import dataclasses
 import json
 import shlex
 from typing import Any
 
-from algoscope import training
+from algoscope import falsify, training
 from algoscope.configuration import TrainingOptions
 from algoscope.markup import element, escape
 from algoscope.networks import NetworkConfig
@@ -36,7 +37,7 @@ def section(run: Run, findings: Findings) -> str:
                 "examination took": f"{findings.seconds:.0f} s",
                 "device": f"{place['device']} ({place['platform']}, {place['devices']})",
                 "system": f"{place['system']}, Python {place['python']}",
-                "Algoscope": f"{place['algoscope']}, commit {place['commit']}",
+                "Algoscope": f"{run.description['version']}, commit {place['commit']}",
                 "examined by": examined_by,
                 "versions": ", ".join(f"{name} {v}" for name, v in versions.items()),
                 "seeds": f"{seeds} of networks, {findings.problem_seed} of the examination's "
@@ -51,6 +52,27 @@ def section(run: Run, findings: Findings) -> str:
             table(Table("", ["option", "value"], options)),
         )
     )
+
+
+def own_section(files: str, findings: Findings) -> str:
+    """The same of a user's own models, which the files define. HTML."""
+    place = findings.environment
+    versions = {name: version for name, version in place["packages"].items() if version}
+    command = f"algoscope report {files} --task {shlex.quote(findings.task)}"
+    if findings.problems != falsify.PROBLEMS:
+        command += f" --problems {findings.problems}"
+    if findings.problem_seed:
+        command += f" --problem-seed {findings.problem_seed}"
+    return facts(
+        {
+            "files": files,
+            "examination took": f"{findings.seconds:.0f} s",
+            "device": f"{place['device']} ({place['platform']}, {place['devices']})",
+            "system": f"{place['system']}, Python {place['python']}",
+            "Algoscope": f"{place['algoscope']}, commit {place['commit']}",
+            "versions": ", ".join(f"{name} {v}" for name, v in versions.items()),
+        }
+    ) + element("pre", escape(command), tabindex="0")
 
 
 def training_command(run: Run) -> str:

@@ -118,9 +118,12 @@ def _attempts(chapter: Chapter) -> str:
 
 
 def _attention(chapter: Chapter) -> str:
-    findings = chapter.findings
+    findings, shown = chapter.findings, chapter.findings.shown
+    showing = {name: r for name, r in shown.recordings.items() if r.has_attention}
+    if not set(findings.judgements) & set(showing):
+        return ""
     scores = {name: j.evidence.accuracy["large"] for name, j in findings.judgements.items()}
-    return chapter.show(attention.draw, findings.shown, scores, findings.words)
+    return chapter.show(attention.draw, shown._replace(recordings=showing), scores, findings.words)
 
 
 def _explorer(chapter: Chapter) -> str:
@@ -177,10 +180,12 @@ def _program(chapter: Chapter) -> str:
     references = programs.of_task(chapter.findings.task, programs.Role.REFERENCE)
     others = ", ".join(sorted({p.name for p in references} - {program.name}))
     also = f" Other exact programs of the class: {others}." if others else ""
+    is_nearest = any(j.evidence.internal for j in chapter.findings.judgements.values())
+    why = " whose attention is nearest to most of the networks" if is_nearest else ""
     return (
-        f"<p><code>{escape(program.name)}</code> is the exact program whose attention is nearest "
-        f"to most of the networks.{escape(also)} This is its source, all of it; the compiler turns "
-        "it into the weights below, which run through the same code as trained ones.</p>"
+        f"<p><code>{escape(program.name)}</code> is the exact program{why}.{escape(also)} This is "
+        "its source, all of it; the compiler turns it into the weights below, which run through "
+        "the same code as trained ones.</p>"
         + element("pre", escape(textwrap.dedent(program.text).strip()), tabindex="0")
         + "<h3>Certificate</h3>"
         + html.facts(certified)
@@ -201,6 +206,8 @@ def _provenance(chapter: Chapter) -> str:
     return "".join(
         chapter.show_run(s, training.draw, s.run, s.findings.task)
         + provenance.section(s.run, s.findings)
+        if s.run
+        else provenance.own_section(s.name, s.findings)
         for s in chapter.sources
     )
 

@@ -80,7 +80,7 @@ def lead(judgements: Judgements, control: Judgement | None) -> str:
     """What speaks for and against, in a few sentences. HTML."""
     accuracy = [judgement.evidence.accuracy["large"] for judgement in judgements.values()]
     span = " to ".join(dict.fromkeys((percent(min(accuracy)), percent(max(accuracy)))))
-    sentences = [f"On problems larger than those of training, {span} of the answers are right."]
+    sentences = [f"On problems of {PLACES['large']}, {span} of the answers are right."]
     if control is None:
         first = next(iter(judgements.values()))
         return f"{sentences[0]} {escape(first.verdict.reasons[0]).capitalize()}."

@@ -1,10 +1,14 @@
 """`algoscope judge` and `algoscope falsify`: does a network run the algorithm, or a shortcut?"""
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 from algoscope.table import Table
 from algoscope.verbs.output import Answer
 from algoscope.verbs.subjects import AboutSubjects, drawn
+
+if TYPE_CHECKING:
+    from algoscope.measures import Judgement
 
 _MOST_COLUMNS = 6
 
@@ -15,19 +19,16 @@ class Judge(AboutSubjects):
 
     problem_seed: int = 0
     """Seed of the problems on which the networks are examined."""
+    remeasure: bool = False
+    """Measure networks of a run anew that were measured already."""
 
     def run(self) -> Answer:
-        from algoscope.measures import judge, summary
+        from algoscope.measures import summary
 
-        task, subjects = self.subjects()
-        judgements, numbers = {}, {}
+        task, judgements = self._of_run() if self.path.is_dir() else self._of_file()
+        numbers = {}
         parts: list[Table | str] = []
-        for name, subject in subjects.items():
-            self.output.report(f"judging {name}")
-            self.report_certificate(name, subject)
-            judgement = judgements[name] = judge(
-                subject, task, self.problem_seed, problems=self.count, report=self.output.report
-            )
+        for name, judgement in judgements.items():
             verdict, evidence = judgement.verdict, judgement.evidence
             numbers[name] = {
                 "verdict": verdict,
@@ -44,6 +45,41 @@ class Judge(AboutSubjects):
                 parts += drawn(name, evidence.falsification)
         table = summary.seeds_table if len(judgements) > _MOST_COLUMNS else summary.table
         return Answer({"task": task, "subjects": numbers}, (table(task, judgements), *parts))
+
+    def _of_file(self) -> "tuple[str, dict[str, Judgement]]":
+        from algoscope.measures import judge
+
+        task, subjects = self.subjects()
+        judgements = {}
+        for name, subject in subjects.items():
+            self.output.report(f"judging {name}")
+            self.report_certificate(name, subject)
+            judgements[name] = judge(
+                subject, task, self.problem_seed, problems=self.count, report=self.output.report
+            )
+        return task, judgements
+
+    def _of_run(self) -> "tuple[str, dict[str, Judgement]]":
+        """Those that are in the run folder, and new ones, which are kept there."""
+        from algoscope.report import kept
+
+        run, task = self.run_and_task()
+        problems = kept.problems_kept(run, task) if self.problems is None else self.count
+        judgements = {}
+        networks = self.networks_of(run, task)
+        for seed, network in networks.items():
+            self.output.report(f"judging seed {seed} ({len(judgements) + 1} of {len(networks)})")
+            judgements[f"seed {seed}"] = kept.judge_seed(
+                run,
+                task,
+                seed,
+                network,
+                problem_seed=self.problem_seed,
+                problems=problems,
+                remeasure=self.remeasure,
+                report=self.output.report,
+            )
+        return task, judgements
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -9,24 +9,28 @@ import tyro
 from algoscope.table import Table
 from algoscope.verbs.definitions import find_task
 from algoscope.verbs.output import Answer, Verb
-
-_SECONDS_TO_END = 2
-"""Clients that take longer to read their answer are left when the server ends."""
+from algoscope.verbs.subjects import FILES, read_subject
 
 if TYPE_CHECKING:
     from algoscope.report import Findings
 
+_SECONDS_TO_END = 2
+"""Clients that take longer to read their answer are left when the server ends."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Report(Verb):
-    """Examine runs, as far as that is not done, and write one page about them."""
+    """Examine runs, as far as that is not done, or models of your own, and write one page."""
 
-    runs: tyro.conf.Positional[tuple[pathlib.Path, ...]]
-    """The run folders; several are shown on one page, side by side where tasks are the same."""
+    paths: tyro.conf.Positional[tuple[pathlib.Path, ...]]
+    """Run folders; several are shown on one page, side by side where tasks are the same. Or files
+    as `algoscope judge` takes them, such as a Python file that defines your own model."""
     out: pathlib.Path | None = None
-    """The page; report.html in the folder of a single run if not given. Figures go beside it."""
+    """The page; if not given, report.html in the folder of a single run, NAME-TASK.html beside the
+    file of a model. Figures go beside it."""
     task: tuple[str, ...] = ()
-    """The FILE.py of each task of your own that the runs are for."""
+    """With a Python file of a model, its task. With runs, the FILE.py of each task of your own that
+    they are for."""
     problem_seed: int = 0
     """Seed of the problems on which the networks are examined."""
     problems: int | None = None
@@ -36,17 +40,27 @@ class Report(Verb):
     """Measure anew what was measured already."""
 
     def run(self) -> Answer:
-        from algoscope import report, runs
         from algoscope.runs.environment import keep_compiled_programs
 
-        if not self.runs:
+        if not self.paths:
             raise ValueError("report: got no run folder, needed at least one")
         if self.out is not None and self.out.suffix != ".html":
             raise ValueError(f"--out: got {self.out}, needed a name that ends in .html")
         keep_compiled_programs()
-        for text in self.task:
-            find_task(text)
-        opened = [runs.open(path) for path in self.runs]
+        names = [find_task(text).name for text in self.task]
+        files = [path for path in self.paths if path.is_file() and path.suffix in FILES]
+        if not files:
+            return self._of_runs()
+        if len(files) < len(self.paths):
+            raise ValueError(
+                "report: got run folders and files of models, needed one kind on a page"
+            )
+        return self._of_files(names)
+
+    def _of_runs(self) -> Answer:
+        from algoscope import report, runs
+
+        opened = [runs.open(path) for path in self.paths]
         path = report.report(
             opened,
             self.out,
@@ -62,6 +76,29 @@ class Report(Verb):
                 data.append({"run": run.path, "task": task, "verdicts": findings.words})
                 tables.append(verdict_table(findings))
         return Answer({"report": path, "runs": data}, (*tables, f"report: {path}"))
+
+    def _of_files(self, names: list[str]) -> Answer:
+        from algoscope import falsify, report
+
+        if len(names) > 1:
+            raise ValueError(f"--task: got {', '.join(names)} with files, needed one task")
+        subjects, found = {}, set()
+        for path in self.paths:
+            task, subjects[path] = read_subject(path, names[0] if names else None)
+            found.add(task)
+        if len(found) > 1:
+            raise ValueError(f"report: got files for {', '.join(sorted(found))}, needed one task")
+        [task] = found
+        path, findings = report.report_own(
+            subjects,
+            task,
+            self.out,
+            problem_seed=self.problem_seed,
+            problems=falsify.PROBLEMS if self.problems is None else self.problems,
+            report=self.output.report,
+        )
+        data = {"report": path, "task": task, "verdicts": findings.words}
+        return Answer(data, (verdict_table(findings), f"report: {path}"))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -42,7 +42,7 @@ def draw(
         for axes, (title, subject_curves) in zip(panels, curves.items(), strict=True):
             _panel(axes, subject_curves)
             axes.set_title(title)
-            least = 0.0 if title == _APART else np.floor(10 * low) / 10
+            least = 0.0 if title == _APART else min(0.9, np.floor(10 * low) / 10)
             axes.set_ylim(least - 0.04 * (1 - least), 1 + 0.04 * (1 - least))
         for axes in panels[-across:]:
             axes.set_xlabel("step")

@@ -1,0 +1,95 @@
+"""Judgements that a run folder keeps, one file for each network and task:
+
+    findings/TASK/seed-00003.json
+
+Each is written as soon as it is made, so that `judge`, `report` and `demo` take what another of
+them measured, and go on where one was stopped.
+"""
+
+import dataclasses
+import hashlib
+import json
+import pathlib
+from collections.abc import Callable
+
+import numpy as np
+
+from algoscope import falsify, measures, networks
+from algoscope.files import explained, write_bytes
+from algoscope.measures import Judgement
+from algoscope.networks import Network
+from algoscope.report.findings import FORMAT
+from algoscope.runs import Run
+from algoscope.serialise import from_json, to_json
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    problem_seed: int
+    problems: int
+    """About so many the falsifier tried."""
+    weights: str
+    """The SHA-256 digest of the network that was judged."""
+    judgement: Judgement
+    """Without recordings."""
+    format: int = FORMAT
+
+
+def judge_seed(
+    run: Run,
+    task: str,
+    seed: int,
+    network: Network,
+    *,
+    problem_seed: int,
+    problems: int,
+    remeasure: bool = False,
+    report: Callable[[str], None] = lambda text: None,
+) -> Judgement:
+    """The judgement in the run folder if it is of this network and these problems, without
+    recordings; or a new one, which is then kept."""
+    asked = (problem_seed, problems, _digest(network))
+    kept = None if remeasure else _read(run, task, seed)
+    if kept and (kept.problem_seed, kept.problems, kept.weights) == asked:
+        report(f"seed {seed}: {kept.judgement.verdict.word}, as measured before")
+        return kept.judgement
+    judgement = measures.judge(network, task, problem_seed, problems=problems, report=report)
+    _write(run, task, seed, Kept(*asked, judgement._replace(recordings={})))
+    report(f"seed {seed}: {judgement.verdict.word}")
+    return judgement
+
+
+def problems_kept(run: Run, task: str) -> int:
+    """How many problems the falsifier tried on networks of the run; `falsify.PROBLEMS` if on
+    none."""
+    kept = (_read(run, task, seed) for seed in run.seeds)
+    return max((one.problems for one in kept if one), default=falsify.PROBLEMS)
+
+
+def _digest(network: Network) -> str:
+    digest = hashlib.sha256()
+    for name, array in sorted(networks.arrays(network).items()):
+        digest.update(f"{name} {np.shape(array)}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _path(run: Run, task: str, seed: int) -> pathlib.Path:
+    return run.path / "findings" / task / f"seed-{seed:05d}.json"
+
+
+def _read(run: Run, task: str, seed: int) -> Kept | None:
+    """None if there is nothing, something damaged, or of another format."""
+    try:
+        content = json.loads(_path(run, task, seed).read_text())
+        kept = from_json(Kept, content, where="judgement")
+    except (OSError, ValueError):
+        return None
+    return kept if kept.format == FORMAT else None
+
+
+def _write(run: Run, task: str, seed: int, kept: Kept) -> None:
+    path = _path(run, task, seed)
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, json.dumps(to_json(kept), indent=1).encode())
