@@ -4,17 +4,28 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from programs.comparing import EXACT, LIBRARY, WRONG, from_reference, valid_steps
+from programs.comparing import LARGE, LIBRARY, QUICK, WRONG, from_reference, valid_steps
 
 from algoscope import programs, tasks
 from algoscope.programs.interpreter import PromiseError, interpret
 from algoscope.programs.parser import parse
 
 
-@pytest.mark.parametrize("program", EXACT, ids=lambda program: program.name)
+@pytest.mark.parametrize("program", QUICK, ids=lambda program: program.name)
 @hypothesis.given(data=st.data())
 @hypothesis.settings(max_examples=40, deadline=None)
 def test_a_program_of_the_library_equals_the_reference_algorithm(program, data):
+    equals_the_reference_algorithm(program, data)
+
+
+@pytest.mark.parametrize("program", LARGE, ids=lambda program: program.name)
+@hypothesis.given(data=st.data())
+@hypothesis.settings(max_examples=10, deadline=None)
+def test_a_large_program_of_the_library_equals_the_reference_algorithm(program, data):
+    equals_the_reference_algorithm(program, data)
+
+
+def equals_the_reference_algorithm(program, data):
     task = program.task
     size = data.draw(st.integers(task.smallest, 12), "size")
     seed = data.draw(st.integers(0, 2**32 - 1), "seed")
