@@ -1,8 +1,11 @@
 """Trackers read what their adapters write."""
 
+import sys
+
 import pytest
 from finished import finished_run
 
+from algoscope import cli
 from algoscope.runs import RunError, trackers
 
 
@@ -26,6 +29,15 @@ def test_tensorboard_s_reader_finds_every_number(tmp_path):
 
 
 def test_a_tracker_that_is_not_installed_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "wandb", None)
+    monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(RunError, match="pip install wandb"):
         trackers.write(finished_run(tmp_path / "a"), "wandb")
+
+
+def test_a_missing_tracker_is_said_before_any_training(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    arguments = ["train", "bfs", "--out", str(tmp_path / "a"), "--track", "wandb"]
+    monkeypatch.setattr(sys, "argv", ["algoscope", *arguments])
+    with pytest.raises(SystemExit, match="pip install wandb"):
+        cli.main()
+    assert not (tmp_path / "a").exists()

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope import tasks
+from algoscope import progress, tasks
 from algoscope.falsify.account import Subject, try_first
 from algoscope.falsify.counterexample import Counterexample, describe
 from algoscope.falsify.cover import COVERED, SIZES, Group, cover, shares
@@ -80,20 +80,24 @@ def falsify(
     if not isinstance(subject, Network):
         try_first(subject, task)
     hunt = Hunt(subject, task, certified, np.random.default_rng(seed))
-    for group in cover(task, sizes, problems, seed):
-        hunt.examine(group)
-        report(f"{group.batch.nodes} nodes: {hunt.status}")
-    by_size = shares(sizes)
-    for n in sizes:
-        if count := round((1 - COVERED) * problems * by_size[n]):
-            hunt.evolve(n, count)
-            report(f"search at {n} nodes: {hunt.status}")
+    with progress.job("looking for a disagreement"):
+        for group in progress.over(cover(task, sizes, problems, seed), "families"):
+            hunt.examine(group)
+            report(f"{group.batch.nodes} nodes: {hunt.status}")
+        by_size = shares(sizes)
+        for n in progress.over(sizes, "search"):
+            if count := round((1 - COVERED) * problems * by_size[n]):
+                hunt.evolve(n, count)
+                report(f"search at {n} nodes: {hunt.status}")
     region = None
     if hunt.wrong:
         report("searching for the region without a disagreement")
-        region = hunt.region(sizes, problems, seed)
+        with progress.job("searching for the region without a disagreement"):
+            region = hunt.region(sizes, problems, seed)
         report("shrinking the counterexample")
-    return hunt.result(region, hunt.shrunk())
+    with progress.job("shrinking the counterexample"):
+        smallest = hunt.shrunk()
+    return hunt.result(region, smallest)
 
 
 class _Candidate(NamedTuple):

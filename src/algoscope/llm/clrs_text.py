@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algoscope import statistics, tasks
+from algoscope import progress, statistics, tasks
 from algoscope.tasks import text
 from algoscope.tasks.text import Example
 
@@ -69,7 +69,9 @@ class ClrsScores(NamedTuple):
 
 def study_clrs_text(subject: Any, items: Sequence[ClrsItem], tokens: int = 256) -> ClrsScores:
     """What the subject (`subjects.Subject`) writes on each item, scored."""
-    texts = [subject.generate(item.example.prompt, tokens) for item in items]
+    texts = [
+        subject.generate(item.example.prompt, tokens) for item in progress.over(items, "writing")
+    ]
     scores = [text.score(i.example, t) for i, t in zip(items, texts, strict=True)]
     written = [trace_scores(i, t) for i, t in zip(items, texts, strict=True) if i.example.traces]
 

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from algoscope import progress
 from algoscope.llm.prompts import Item
 from algoscope.llm.subjects import Subject
 from algoscope.recording import Recording
@@ -140,7 +141,7 @@ def answer_tokens(subject: Subject) -> tuple[list[int], list[int]]:
 def observe(subject: Subject, items: Sequence[Item]) -> list[Observation]:
     """What the subject does on each item."""
     answers = answer_tokens(subject)
-    return [_observe(subject, item, *answers) for item in items]
+    return [_observe(subject, item, *answers) for item in progress.over(items, "reading")]
 
 
 def _observe(subject: Subject, item: Item, yes: list[int], no: list[int]) -> Observation:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope import statistics
+from algoscope import progress, statistics
 from algoscope.llm import forms
 from algoscope.llm.forms import Form, Span, Text
 from algoscope.llm.subjects import Subject
@@ -128,11 +128,12 @@ def find_primitives(
     words = forms.form(form)
     untrained = subject.with_random_weights(seed)
     detections = {}
-    for number, primitive in enumerate(library):
+    for number, primitive in enumerate(progress.over(library, "primitives")):
         rng = np.random.default_rng([seed, number])
         tasks = [primitive.make(rng, words) for _ in range(count)]
         values, control = (
-            np.array([_excess(model, task) for task in tasks]) for model in (subject, untrained)
+            np.array([_excess(model, task) for task in progress.over(tasks, primitive.name)])
+            for model in (subject, untrained)
         )
         null = statistics.flip_null(values.reshape(count, -1), permutations, seed)
         largest = float(control.mean(0).max())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from algoscope import progress
 from algoscope.llm import causal, order, representation
 from algoscope.llm.attention import Layer, by_layer, mention_rho
 from algoscope.llm.behaviour import Behaviour, behaviour
@@ -73,7 +74,8 @@ def navigate(
     def stage(name: str) -> Iterator[None]:
         report(name)
         started = time.perf_counter()
-        yield
+        with progress.job(name):
+            yield
         seconds[name] = round(time.perf_counter() - started, 2)
 
     with stage("observe the subject"):

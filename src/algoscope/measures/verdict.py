@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from algoscope import falsify, markup, tasks
+from algoscope import falsify, markup, progress, tasks
 from algoscope.falsify import Falsification, Subject
 from algoscope.falsify.account import try_first
 from algoscope.measures.evidence import Evidence, gather, observe, score_answers
@@ -101,7 +101,9 @@ def judge(
             f"shows no {', no '.join(missing)}: judged without, and cannot be said to run "
             f"{task.name}"
         )
-    return examine(subject, examination(task, seed), problems=problems, seed=seed, report=report)
+    with progress.job("preparing the examination"):
+        exam = examination(task, seed)
+    return examine(subject, exam, problems=problems, seed=seed, report=report)
 
 
 def check_features(network: Network, task: Task) -> None:
@@ -130,10 +132,12 @@ def examine(
     certified = None
     if isinstance(subject, Compiled):
         subject, certified = subject.network, subject.certified
-    small, large = observe(subject, exam.small), observe(subject, exam.large)
+    with progress.job("running the subject on the examination"):
+        small, large = observe(subject, exam.small), observe(subject, exam.large)
     if isinstance(small, Recording) and isinstance(large, Recording):
         recordings = {"small": small, "large": large}
-        evidence = gather(subject, exam, small, large)
+        with progress.job("measuring"):
+            evidence = gather(subject, exam, small, large)
     elif isinstance(small, dict) and isinstance(large, dict):
         recordings, evidence = {}, score_answers(exam, small, large)
     else:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope import falsify, measures, networks, programs, tasks
+from algoscope import falsify, measures, networks, programs, progress, tasks
 from algoscope.falsify import Subject
 from algoscope.measures import Evidence, Judgement, across, landscape
 from algoscope.measures.evidence import observe
@@ -143,7 +143,7 @@ def _measure(
     small = problems.batches["small"]
     chosen, titles = _choose(problems)
     judgements, plain, shown = {}, {}, {}
-    for name, member in members.items():
+    for name, member in progress.over(members.items(), "judging"):
         judgement = judge(name) if problems.references else _answers(member, problems)
         recording = judgement.recordings.get("small") or _recorded(member, small)
         judgements[name] = judgement._replace(recordings={})
@@ -155,7 +155,8 @@ def _measure(
     if problems.references:
         program, compiled = _program(task, problem_seed, judgements)
         name = f"compiled {program.name}"
-        control = measures.judge(compiled, task, problem_seed, problems=count)
+        with progress.job(f"judging {name}, the control"):
+            control = measures.judge(compiled, task, problem_seed, problems=count)
         shown[name] = _part(control.recordings["small"], chosen)
         control = control._replace(recordings={})
         report(f"{name}, the control: {control.verdict.word}")
@@ -248,6 +249,7 @@ def _landscapes(
     if not isinstance(network, Network):
         return []
     report(f"the loss around {best} and {control}")
+    centres = {best: network, control: compiled.network}
     batch = tasks.sample(compiled.program.task, SMALL, _LANDSCAPE_PROBLEMS, problem_seed)
     return [
         Surroundings(
@@ -255,7 +257,7 @@ def _landscapes(
             landscape.landscape(centre, batch, landscape.WIDE, _RESOLUTION),
             landscape.sharpness(centre, batch, _ITERATIONS),
         )
-        for name, centre in ((best, network), (control, compiled.network))
+        for name, centre in progress.over(centres.items(), "the loss around networks")
     ]
 
 

@@ -4,7 +4,7 @@ Each adapter reads a run and writes what its tracker reads, below the run's fold
 network. None of their packages is needed for anything else.
 """
 
-import importlib
+import importlib.util
 import itertools
 import pathlib
 from collections.abc import Callable
@@ -27,18 +27,21 @@ _MOST_SEEDS = 16
 """Of larger ensembles trackers get the mean over seeds alone."""
 
 
+def check_installed(tracker: str) -> None:
+    """A RunError if the tracker's package is not there; to be asked before a training."""
+    package = _ADAPTERS[tracker][0].split(".")[0]
+    if importlib.util.find_spec(package) is None:
+        raise RunError(
+            f"--track {tracker}: got a tracker that is not installed, needed it: pip install "
+            f"{package}"
+        )
+
+
 def write(run: Run, tracker: str) -> pathlib.Path:
     """Writes the run for a tracker; returns where."""
-    module, adapter = _ADAPTERS[tracker]
+    check_installed(tracker)
     folder = run.path / tracker
-    try:
-        importlib.import_module(module)
-    except ModuleNotFoundError:
-        raise RunError(
-            f"--track {tracker}: got a tracker that is not installed, needed "
-            f"`pip install {module.split('.')[0]}`; the run itself is whole"
-        ) from None
-    adapter(run, folder)
+    _ADAPTERS[tracker][1](run, folder)
     return folder
 
 

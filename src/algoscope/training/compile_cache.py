@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 import jax
 from jax.stages import Compiled
 
+from algoscope import progress
+
 OPTIONS: dict[str, str | bool] = {"xla_disable_hlo_passes": "triton-softmax-rewriter"}
 """With that pass of the GPU's compiler, choosing what to fuse takes nine tenths of all compile
 time, and programs are no faster (docs/lab/gpu-training.md)."""
@@ -50,6 +52,11 @@ def _compiled(
 
 def side_by_side(makers: Mapping[Key, Callable[[], Compiled]]) -> dict[Key, Compiled]:
     """What each of them compiles."""
-    with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as executor:
+    with (
+        progress.job("compiling", len(makers)) as job,
+        ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as executor,
+    ):
         compiling = {key: executor.submit(make) for key, make in makers.items()}
+        for program in compiling.values():
+            program.add_done_callback(lambda _: job.advance())
         return {key: program.result() for key, program in compiling.items()}

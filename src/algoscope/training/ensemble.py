@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from algoscope import progress
 from algoscope.errors import ConfigError
 from algoscope.networks import Ensemble, Network, WeightsError, arrays, with_arrays
 from algoscope.runs import folder, reservation
@@ -31,18 +32,20 @@ def train(
     force: bool = False,
     at_once: int | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
-    report: Callable[[Report], None] = lambda _: None,
+    report: Callable[[Report], None] | None = None,
     made_by: str | None = None,
 ) -> Run:
     """Trains an ensemble into a new run folder; all seeds start from the same weights if given.
 
     `force` replaces a run that nobody is training. `at_once` is the number of networks side by side
-    on each device, chosen to fit if None. `made_by` is kept with the run.
+    on each device, chosen to fit if None. `report` is told how far the training is; if None, a line
+    of progress shows it. `made_by` is kept with the run.
     """
     check(config)
     with reservation.reserved(path, force=force) as place:
-        plan = plan_training(config, at_once)
-        learners = start_learners(plan, start)
+        with progress.job("preparing"):
+            plan = plan_training(config, at_once)
+            learners = start_learners(plan, start)
         metrics = loop.no_metrics(config.seeds, len(config.tasks))
         loop.save(place.emptied(), loop.Trained(0, learners, metrics))
         run = place.begin(
@@ -60,7 +63,7 @@ def resume(
     *,
     at_once: int | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
-    report: Callable[[Report], None] = lambda _: None,
+    report: Callable[[Report], None] | None = None,
 ) -> Run:
     """Goes on with a run that was stopped, to the same end; with the same number of networks at
     once, unless told otherwise."""

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from algoscope import tasks
+from algoscope import progress, tasks
 from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
 from algoscope.training.compact import compact
@@ -45,7 +45,7 @@ def evaluate(plan: TrainingPlan, best: Vectors) -> dict[str, Any]:
     """Scores by set, task and output, each a list over seeds; and what the sets are."""
     config = plan.config
     results: dict[str, Any] = {"test": {}, "fresh": {}, "seen": {}, "test_set": {}}
-    for task in plan.tasks if config.scored_on else ():
+    for task in progress.over(plan.tasks if config.scored_on else (), "scoring"):
         test = problems_for_test(config, task)
         sets = {"test": compact(test), **memory_problems(config, task.task)}
         for name in config.scored_on:

@@ -15,6 +15,7 @@ import jax
 import numpy as np
 from jax.stages import Compiled
 
+from algoscope import progress
 from algoscope.runs.folder import Metrics
 from algoscope.tasks import Batch, Recipe
 from algoscope.training.compile_cache import program_for, side_by_side
@@ -130,7 +131,8 @@ class GraphObjective:
             for coming in range(number, number + 1 + self._ahead):
                 if coming * self._in_generation < self.steps and coming not in self._coming:
                     self._coming[coming] = self._draw(coming)
-            drawn = self._coming.pop(number).result()
+            with progress.job("drawing problems"):
+                drawn = self._coming.pop(number).result()
             self._data = self.on_device(drawn, first)
             self.compile(self._data, group)
         return self._data

@@ -5,6 +5,8 @@ on from its last checkpoint as if nothing had happened.
 """
 
 import contextlib
+import datetime
+import math
 import pathlib
 import signal
 import threading
@@ -16,6 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from algoscope import progress
 from algoscope.errors import Stopped, unknown_name
 from algoscope.networks.weights import leaf_name
 from algoscope.runs import RunError, checkpoints, folder
@@ -43,6 +46,18 @@ class Report(NamedTuple):
     """Mean over seeds and tasks at the last validation."""
     steps_per_second: float
     seconds_left: float
+
+    def __str__(self) -> str:
+        parts = [f"loss {self.loss:.4f}"]
+        if not math.isnan(self.score):
+            parts.append(f"validation {self.score:.4f}")
+        if math.isnan(self.steps_per_second):
+            parts.append("compiled")
+        else:
+            left = round(self.seconds_left) if math.isfinite(self.seconds_left) else 0
+            parts.append(f"{self.steps_per_second:.3g} steps/s")
+            parts.append(f"{datetime.timedelta(seconds=left)} left")
+        return "  ".join(parts)
 
 
 @runtime_checkable
@@ -85,7 +100,8 @@ class Evaluations(NamedTuple):
 class Pacing(NamedTuple):
     """How a run is watched."""
 
-    report: Callable[[Report], None] = lambda _: None
+    report: Callable[[Report], None] | None = None
+    """Told how far the run is; if nobody is, a line of progress shows it."""
     checkpoint_seconds: float = CHECKPOINT_SECONDS
     evaluations: Evaluations = Evaluations()
 
@@ -204,7 +220,7 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
     evaluations = pacing.evaluations
     placed = objective.place(learner)
     saved = time.monotonic()
-    with asked_to_stop() as asked:
+    with asked_to_stop() as asked, _told(pacing, objective.steps) as report:
         while step < objective.steps:
             pauses = (objective.steps, objective.until(step), *evaluations.steps)
             stop = min(step + clock.stretch, *(pause for pause in pauses if pause > step))
@@ -218,7 +234,7 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
                 raise RunError(f"the device's memory does not suffice; {advice}") from None
             taken, seconds, step = stop - step, time.monotonic() - begun, stop
             metrics = Metrics(*map(np.concatenate, zip(metrics, measured, strict=True)))
-            pacing.report(clock.took(taken, seconds, step, metrics))
+            report(clock.took(taken, seconds, step, metrics))
             evaluating = step in evaluations.steps
             late = time.monotonic() - saved >= pacing.checkpoint_seconds
             if asked.is_set() or evaluating or late:
@@ -232,6 +248,16 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
                     f"`{objective.resume_command}`"
                 )
     return Trained(step, objective.gather(placed), metrics)
+
+
+@contextlib.contextmanager
+def _told(pacing: Pacing, steps: int) -> Iterator[Callable[[Report], None]]:
+    """Whom to tell how far the run is."""
+    if pacing.report is not None:
+        yield pacing.report
+        return
+    with progress.job("training") as job:
+        yield lambda report: job.reach(report.step, f"step {report.step:,} of {steps:,}  {report}")
 
 
 def _moved(run: Run) -> tuple[str, ...]:

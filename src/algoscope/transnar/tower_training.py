@@ -89,7 +89,7 @@ def train(
     force: bool = False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     evaluations: Evaluations = NO_EVALUATIONS,
-    report: Callable[[Report], None] = lambda _: None,
+    report: Callable[[Report], None] | None = None,
 ) -> Run:
     """Trains a tower into a new run folder. `pool` is what `prepare` gave for this data and
     reasoner; `evaluations` are given the step and the tower."""
@@ -112,7 +112,7 @@ def resume(
     pool: Pool | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     evaluations: Evaluations = NO_EVALUATIONS,
-    report: Callable[[Report], None] = lambda _: None,
+    report: Callable[[Report], None] | None = None,
 ) -> Run:
     """Goes on with a run that was stopped, to the same end."""
     run = open_run(path)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from algoscope import progress
 from algoscope.configuration import shared_fields
 from algoscope.llm.navigator_config import NavigatorConfig
 from algoscope.table import Table
@@ -34,7 +35,8 @@ class _AboutModel(Verb):
     def subject(self) -> "Subject":
         from algoscope import llm
 
-        return llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
+        with progress.job(f"loading {self.model}"):
+            return llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -182,7 +184,9 @@ class Steps(_AboutMazes, _AboutModel):
 
         items = self.questions(question=self.question)
         subject = self.subject()
-        texts = [subject.generate(item.prompt, self.tokens) for item in items]
+        texts = [
+            subject.generate(item.prompt, self.tokens) for item in progress.over(items, "writing")
+        ]
         study = judge(texts, items, seed=self.seed)
         table = Table(
             f"{subject.name}: written steps; right answers {study.right}, "

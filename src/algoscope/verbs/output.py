@@ -5,15 +5,16 @@ import dataclasses
 import functools
 import io
 import json
-import math
 import signal
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple, TextIO
+from typing import Annotated, Any, NamedTuple
 
 import tyro
 
+from algoscope import progress
 from algoscope.errors import Stopped
+from algoscope.progress import ProgressLine
 from algoscope.table import Table
 
 
@@ -26,36 +27,6 @@ class Answer(NamedTuple):
     """For readers."""
     status: int = 0
     """Exit status of the process."""
-
-
-class ProgressLine:
-    """The steps of a long job: one line that is rewritten on a terminal, elsewhere a line for every
-    tenth of the job."""
-
-    def __init__(self, stream: TextIO):
-        self._stream = stream
-        self._terminal = stream.isatty()
-        self._next = 0.0
-        self._open = False
-
-    def report(self, text: str) -> None:
-        """A line that stays."""
-        self.close()
-        print(text, file=self._stream, flush=True)
-
-    def step(self, step: int, steps: int, text: str) -> None:
-        line = f"step {step:,} of {steps:,}  {text}"
-        if self._terminal:
-            print(f"\r\x1b[K{line}", end="", file=self._stream, flush=True)
-            self._open = True
-        elif step / steps >= self._next or step == steps:
-            self._next = math.floor(step / steps * 10 + 1) / 10
-            self.report(line)
-
-    def close(self) -> None:
-        if self._open:
-            print(file=self._stream)
-        self._open = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +70,8 @@ class Verb:
     def main(self) -> int:
         """Runs the verb, prints its answer, and returns the exit status."""
         try:
-            answer = self.run()
+            with progress.shown_on(self.output.progress):
+                answer = self.run()
         finally:
             self.output.progress.close()
         self.output.show(answer)

@@ -1,8 +1,6 @@
 """`algoscope train`: its options, progress and result."""
 
 import dataclasses
-import datetime
-import math
 import pathlib
 import statistics
 from collections.abc import Callable, Iterator
@@ -68,6 +66,8 @@ class Train(TrainingOptions, Verb):
         from algoscope.runs import parquet, trackers
         from algoscope.runs.environment import device_name, keep_compiled_programs
 
+        for name in self.track:
+            trackers.check_installed(name)
         keep_compiled_programs()
         pace: dict[str, Any] = {
             "at_once": self.at_once,
@@ -134,20 +134,7 @@ class Train(TrainingOptions, Verb):
 
 def report_progress(output: Output) -> "Callable[[Report], None]":
     """Shows how far a training is on the progress line."""
-
-    def report(progress: "Report") -> None:
-        parts = [f"loss {progress.loss:.4f}"]
-        if not math.isnan(progress.score):
-            parts.append(f"validation {progress.score:.4f}")
-        if math.isnan(progress.steps_per_second):
-            parts.append("compiled")
-        else:
-            left = round(progress.seconds_left) if math.isfinite(progress.seconds_left) else 0
-            parts.append(f"{progress.steps_per_second:.3g} steps/s")
-            parts.append(f"{datetime.timedelta(seconds=left)} left")
-        output.step(progress.step, progress.steps, "  ".join(parts))
-
-    return report
+    return lambda progress: output.step(progress.step, progress.steps, str(progress))
 
 
 def _network_options(texts: tuple[str, ...]) -> dict[str, Any]:
