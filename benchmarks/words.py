@@ -3,7 +3,7 @@
     python benchmarks/words.py prepare problems.npz bfs bellman_ford dfs
     python benchmarks/words.py run words.jsonl bfs bellman_ford --problems-from problems.npz
     python benchmarks/words.py run words.jsonl dfs --seeds 32 --problems-from problems.npz
-    python benchmarks/words.py report words.jsonl
+    python benchmarks/words.py report results/words/bfs.jsonl results/words/bellman_ford.jsonl
 
 The weights of hundreds of networks are not kept: of each seed's best weights in validation and of
 its last ones remains a line of JSON with the word and the numbers behind it. Seeds of a task and
@@ -81,6 +81,7 @@ PARTS: dict[str, Part] = {
     "discrete": with_network(hint_repred_mode="hard"),
     "decided": with_network(hint_repred_mode="hard_on_eval"),
     "memoryless": with_network(memory=False),
+    "two-rounds": with_network(rounds=2, shared_rounds=False),
     "edges": with_network(edge_information=True),
     "dropout": with_network(dropout=0.1),
     "long": lambda c: dataclasses.replace(c, steps=3 * c.steps),
@@ -464,7 +465,7 @@ def main() -> None:
     verb.add_argument("--no-search", action="store_true")
     verb.add_argument("--shrunk", type=int, default=falsify.SHRUNK)
     verb.add_argument("--commit", help="of the source, where there is no repository")
-    verbs.add_parser("report").add_argument("path", type=pathlib.Path)
+    verbs.add_parser("report").add_argument("paths", type=pathlib.Path, nargs="+")
     options = parser.parse_args()
     match options.verb:
         case "prepare":
@@ -472,7 +473,8 @@ def main() -> None:
         case "run":
             run(options.path, options.names, options)
         case "report":
-            print(table(read(options.path)).markdown())
+            lines = [one for path in options.paths for one in read(path)]
+            print(table(lines).markdown())
 
 
 if __name__ == "__main__":

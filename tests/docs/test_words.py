@@ -1,0 +1,95 @@
+"""What is said about words of trained networks is what results/words has."""
+
+import importlib
+import re
+
+import numpy as np
+import pytest
+from pages import ROOT, one_line, read, table
+
+from algoscope.verdict import APPROXIMATES, RUNS, RUNS_UP_TO, SHORTCUT
+
+WORDS = (RUNS, RUNS_UP_TO, APPROXIMATES, SHORTCUT)
+NAMES = {"BFS": "bfs", "Bellman-Ford": "bellman_ford"}
+
+
+@pytest.fixture(scope="module")
+def words():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        return importlib.import_module("words")
+
+
+@pytest.fixture(scope="module")
+def lines(words):
+    """By name of the file."""
+    return {path.stem: words.read(path) for path in (ROOT / "results/words").glob("*.jsonl")}
+
+
+def _numbers(members) -> list[str]:
+    """The last columns of either table."""
+    accuracy = np.mean([one.scores["64"] for one in members])
+    rate = np.median([one.rate.value for one in members])
+    return [f"{accuracy:.4f}", f"{100 * rate:.2g} %"]
+
+
+def _counts(members, words) -> list[str]:
+    return [str(sum(one.word == word for one in members)) for word in words]
+
+
+def test_the_table_of_findings(lines):
+    shown = table(read("docs/explanation/findings.md"), "weights", "*runs up to*")
+    assert len(shown.rows) == 4
+    for task, weights, *rest in shown.rows:
+        kept = weights.partition(" ")[0]
+        members = [one for one in lines[NAMES[task]] if one.weights == kept]
+        assert len({one.seed for one in members}) == 128
+        assert rest == [*_counts(members, WORDS), *_numbers(members)]
+        assert sum(map(int, rest[: len(WORDS)])) == 128
+
+
+def test_sentences_of_findings(lines):
+    page = one_line(read("docs/explanation/findings.md"))
+    last = [one for one in lines["bfs"] if one.weights == "last"]
+    bounds = [
+        int(re.search(r"steps ≤ (\d+)", one.region)[1]) for one in last if one.word == RUNS_UP_TO
+    ]
+    said = f"all {len(bounds)} scopes have a rule on the number of steps, between"
+    assert f"{said} {min(bounds)} and {max(bounds)}" in page
+    wrong = {
+        name: np.sum([one.families[name] for one in last], axis=0) for name in ("line", "complete")
+    }
+    share = wrong["line"][0] / wrong["line"][1]
+    assert f"lines are wrong in {100 * share:.1f} % of the problems, complete" in page
+    assert wrong["complete"][0] == 0
+    steps = [one.step for one in lines["bfs"] if one.weights == "best"]
+    assert f"keeps weights of step {min(steps)} to {max(steps):,}" in page
+    bellman = [one for one in lines["bellman_ford"] if one.weights == "last"]
+    reads, moves = (np.mean([o.tested[k] for o in bellman]) for k in ("reads_small", "moves_small"))
+    assert f"read most in {reads:.2f} of the rows at 16 nodes" in page
+    assert f"entries that change in a step {moves:.2f} are right" in page
+    assert not any(one.which for one in lines["bellman_ford"])
+    tried = {
+        (one.task, f"{one.problems:,} problems of {len(one.families)} families")
+        for task in NAMES.values()
+        for one in lines[task]
+    }
+    assert len(tried) == len(NAMES)
+    assert all(text in page for _, text in tried)
+
+
+def test_the_table_of_recipes(lines, words):
+    shown = table(read("docs/lab/recipes.md"), "recipe", "approximates")
+    named = {(one.task, one.recipe) for one in lines["recipes"]}
+    assert {(row[0], row[1]) for row in shown.rows} == named
+    for task, recipe, *rest in shown.rows:
+        members = [o for o in lines["recipes"] if (o.task, o.recipe) == (task, recipe)]
+        assert len(members) == 8
+        assert set(recipe.split("+")) <= set(words.PARTS)
+        assert rest == [*_counts(members, (APPROXIMATES, SHORTCUT)), *_numbers(members)]
+
+
+def test_what_is_said_about_reads(lines):
+    taught = [one for one in lines["recipes"] if "attention" in one.recipe and one.task == "bfs"]
+    reads = [value for one in taught for key, value in one.tested.items() if "reads" in key]
+    assert min(reads) > 0.995
