@@ -40,7 +40,8 @@ def certify(lowered: Lowered, sharpness: float, precision: Precision) -> Certifi
                 continue
             sizes = [abs(w) * lowered.bounds.size(form) * _terms(form) for form, w in head.score]
             sizes += [
-                abs(w) * LEAKY_SLOPE * lowered.bounds.size(form) for form, w in head.conditions
+                abs(w) * LEAKY_SLOPE * lowered.bounds.size(_without(form, lowered.misses))
+                for form, w in head.conditions
             ]
             margins.append(silent + 2 * precision.rounding * sum(sizes))
             idx = Atom(OTHER, lowered.idx)
@@ -54,6 +55,10 @@ def certify(lowered: Lowered, sharpness: float, precision: Precision) -> Certifi
             gaps.append(2 * precision.rounding * sum(sizes))
     gap = max([precision.rounding, *gaps])
     return Certificate(sharpness, float(max(margins)), gap, int(1 / gap), _largest_random_size(gap))
+
+
+def _without(form: Linear[float], names: frozenset[str]) -> Linear[float]:
+    return Linear({a: c for a, c in form.terms.items() if a.name not in names}, form.constant)
 
 
 def _terms(form: Linear[float]) -> int:

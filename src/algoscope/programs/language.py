@@ -265,6 +265,11 @@ class GraphProgram:
         return "idx" if any(v.name == "idx" for v in self.variables) else POSITION
 
     @property
+    def compares(self) -> bool:
+        """Whether it compares numbers exactly, by a Miss."""
+        return any(variable.type is Type.MISS for variable in self.variables)
+
+    @property
     def atoms(self) -> set[Atom]:
         """Everything that the program reads."""
         selections = [s for round_ in self.rounds for s in round_.selections]

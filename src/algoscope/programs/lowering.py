@@ -31,6 +31,7 @@ from algoscope.programs.language import (
     Round,
     Selection,
     Term,
+    Type,
     read,
 )
 from algoscope.programs.precision import FLOAT32
@@ -116,6 +117,8 @@ class Lowered:
     bounds: "Bounds"
     idx: str
     """The channel or variable that names nodes."""
+    misses: frozenset[str]
+    """The variables that are exactly 0 where they meet a condition."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,7 +149,8 @@ def lower(program: GraphProgram, resolution: float = FLOAT32.resolution) -> Lowe
     rounds = tuple(_lower_round(round_, bounds, resolution) for round_ in program.rounds)
     features = {f.name: f for f in program.task.features}
     emitted = tuple(_lower_emitted(e, features[e.feature], resolution) for e in program.emitted)
-    return Lowered(nodes, edges, graph, rounds, emitted, bounds, program.idx)
+    misses = frozenset(v.name for v in program.variables if v.type is Type.MISS)
+    return Lowered(nodes, edges, graph, rounds, emitted, bounds, program.idx, misses)
 
 
 def _plain(program: GraphProgram) -> GraphProgram:

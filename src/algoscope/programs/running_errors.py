@@ -6,7 +6,6 @@ network's value can be from it at most; a softmax adds what the second best can 
 """
 
 import dataclasses
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -42,15 +41,38 @@ from algoscope.programs.lowering import (
     lower,
 )
 from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, SCALAR_TOLERANCE
+from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
 
 def certain(program: GraphProgram, batch: Batch, sharpness: float) -> np.ndarray:
-    """On which samples float32 cannot differ from the exact run: bool [batch]."""
-    batch = in_float32(batch)
-    ledger = Ledger(lower(program), batch, sharpness)
-    run = follow(program, batch, observer=ledger)
-    return ledger.certain & ~run.broken
+    """On which samples float32 cannot differ from the exact run: bool [batch]. Of a program that
+    compares numbers exactly, a number and itself must not seem to differ: its run on the inputs as
+    float32 has them is followed, and has to be the same as on the inputs themselves."""
+    rounded = in_float32(batch)
+    ledger = Ledger(lower(program), rounded, sharpness, program.compares)
+    run = follow(program, rounded, observer=ledger)
+    sure = ledger.certain & ~run.broken
+    if program.compares:
+        sure &= _alike(run.recording, follow(program, batch).recording)
+    return sure
+
+
+def _alike(one: Recording, other: Recording) -> np.ndarray:
+    """Whether two runs show the same, to half of the tolerance of scalars: bool [batch]"""
+    steps = np.arange(np.shape(one.attention)[1])
+    counts = steps < np.maximum(np.asarray(one.lengths) - 1, 1)[:, None]
+    alike = np.ones(len(counts), bool)
+    for name in one.hints | one.outputs:
+        values, others = (
+            np.asarray((run.hints | run.outputs)[name], float).reshape(len(counts), -1)
+            for run in (one, other)
+        )
+        same = np.abs(values - others) < SCALAR_TOLERANCE / 2
+        if name in one.hints:
+            same = same.reshape(*counts.shape, -1).all(-1) | ~counts
+        alike &= same.all(1)
+    return alike
 
 
 def in_float32(batch: Batch) -> Batch:
@@ -62,14 +84,19 @@ def in_float32(batch: Batch) -> Batch:
 class Ledger:
     """Follows a run and keeps the errors of all hidden units."""
 
-    def __init__(self, lowered: Lowered, batch: Batch, sharpness: float):
+    def __init__(
+        self, lowered: Lowered, batch: Batch, sharpness: float, exact_inputs: bool = False
+    ):
         self.lowered, self.sharpness = lowered, sharpness
+        self.tolerance = SCALAR_TOLERANCE / 2 if exact_inputs else SCALAR_TOLERANCE
         self.positions = batch.inputs["pos"]
         self.certain = np.ones(len(batch), bool)
         zero = np.zeros_like(self.positions)
         self.hidden = [(unit, Approximate(zero, zero)) for unit in lowered.rounds[-1].units]
         scalars = (f.name for f in batch.task.at(Stage.INPUT) if f.kind is Kind.SCALAR)
         self.rounded = {f"input.{name}" for name in scalars} - {POSITION}
+        if exact_inputs:
+            self.rounded = set()
         self.hint_errors: dict[str, np.ndarray] = {}
         self.pointers_read = {Channel.of(name).plain for name in lowered.edges}
 
@@ -146,7 +173,8 @@ class Ledger:
         for atom, factor in form.terms.items():
             if atom.where == GRAPH:
                 value = self.view.graph[atom.name][:, None, None]
-                parts.append(scaled(Approximate(value, _input_error(value)), factor))
+                error = _input_error(value) if atom.name in self.rounded else np.zeros_like(value)
+                parts.append(scaled(Approximate(value, error), factor))
         if all(is_whole(part) for part in parts):
             return Approximate(np.asarray(sum(part.value for part in parts)), np.zeros(()))
         return added_pairs(parts)
@@ -176,25 +204,9 @@ class Ledger:
             edge_parts = self._edges(form, f"{name}.{EDGE}")
             parts += _arrived(self._node_part(form, name), edge_parts, leak)
         value, error = added(parts)
-        error = error - self._shared_errors(form, leaks)
         unit = np.maximum(value, 0.0)
         high, low = np.maximum(value + error, 0.0), np.maximum(value - error, 0.0)
         return Approximate(unit, np.maximum(high - unit, unit - low))
-
-    def _shared_errors(self, form: Linear[float], leaks: dict[str, "_Leak"]) -> np.ndarray:
-        """What was counted though it cancels: an input's rounding, where the form subtracts it from
-        the same input of the same node, such as a key from that of a node which selected itself."""
-        total = np.zeros_like(self.positions)
-        nodes = np.broadcast_to(np.arange(total.shape[1]), total.shape)
-        read = {SELF: nodes} | {name: leak.chosen for name, leak in leaks.items()}
-        inputs = [a for a in form.terms if a.where in read and a.name in self.rounded]
-        for one, other in itertools.combinations(inputs, 2):
-            if one.name == other.name and form.terms[one] == -form.terms[other]:
-                error = _input_error(self.view.nodes[Atom(SELF, one.name)])
-                error = np.take_along_axis(error, read[one.where], 1)
-                cancels = read[one.where] == read[other.where]
-                total += np.where(cancels, 2 * abs(form.terms[one]) * error, 0.0)
-        return total
 
     def after_step(self, emitted: dict[str, np.ndarray], running: np.ndarray) -> None:
         for item in self.lowered.emitted:
@@ -209,14 +221,16 @@ class Ledger:
         value, error = forms[0]
         match item.feature.location, item.feature.kind:
             case Location.GRAPH, Kind.SCALAR:
-                return np.abs(value - exact[:, None]) + error < SCALAR_TOLERANCE
+                return np.abs(value - exact[:, None]) + error < self.tolerance
             case Location.EDGE | Location.GRAPH, Kind.MASK:
                 sure = np.abs(value - 0.5) - error
-                self._feed_back(item.feature, _over_sample(np.exp(-MASK_SHARPNESS * sure)))
+                self._feed_back(
+                    item.feature, _over_sample(np.exp(-MASK_SHARPNESS * np.maximum(sure, 0.0)))
+                )
                 return (sure > 0) & ((value > 0.5) == (exact.reshape(value.shape) > 0.5))
             case _, Kind.SCALAR:
                 self._feed_back(item.feature, error)
-                return error < SCALAR_TOLERANCE
+                return error < self.tolerance
             case _, Kind.MASK:
                 soft = np.exp(-MASK_SHARPNESS * np.maximum(0.0, 0.5 - error))
                 self._feed_back(item.feature, soft)
