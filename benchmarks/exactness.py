@@ -3,6 +3,7 @@ canonical test split, with even and with random positions, in float32 and in flo
 
     python benchmarks/exactness.py --samples 1000 --processes 2
     python benchmarks/exactness.py --programs bfs bellman_ford dfs --device gpu --out exactness.json
+    python benchmarks/exactness.py --programs topological_sort --sizes 16 64 --dtypes float32
 
 A sample counts as below the margin where running error analysis cannot exclude that rounding
 changes a decision. All others have to be exact in float32, and all of them in float64.
@@ -91,6 +92,7 @@ def main() -> None:
     parser.add_argument("--programs", nargs="+", default=EXACT)
     parser.add_argument("--positions", nargs="+", default=["uniform", "random"])
     parser.add_argument("--dtypes", nargs="+", default=["float32", "float64"])
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--samples", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=2024)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
@@ -99,10 +101,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.device == "cpu":
         os.environ["JAX_PLATFORMS"] = "cpu"
-    each = -(-options.samples // len(SIZES))
+    each = -(-options.samples // len(options.sizes))
     jobs = [
         Job(program, positions, dtype, nodes, each, options.seed + nodes)
-        for nodes in (*reversed(SIZES), 0)
+        for nodes in (*reversed(options.sizes), 0)
         for program in options.programs
         for positions in options.positions
         for dtype in options.dtypes
