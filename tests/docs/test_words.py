@@ -51,9 +51,9 @@ def test_the_table_of_findings(lines):
 def test_sentences_of_findings(lines):
     page = one_line(read("docs/explanation/findings.md"))
     last = [one for one in lines["bfs"] if one.weights == "last"]
-    bounds = [
-        int(re.search(r"steps ≤ (\d+)", one.region)[1]) for one in last if one.word == RUNS_UP_TO
-    ]
+    scopes = [one.region for one in last if one.word == RUNS_UP_TO]
+    bounds = [int(bound) for scope in scopes for bound in re.findall(r"steps ≤ (\d+)", scope)]
+    assert len(bounds) == len(scopes)
     said = f"all {len(bounds)} scopes have a rule on the number of steps, between"
     assert f"{said} {min(bounds)} and {max(bounds)}" in page
     wrong = {
