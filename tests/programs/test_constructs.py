@@ -1,5 +1,7 @@
 """Every construct of the language means what the reference says, interpreted and compiled."""
 
+import pathlib
+import re
 import textwrap
 from collections.abc import Callable
 
@@ -13,7 +15,10 @@ from algoscope.programs.interpreter import interpret
 from algoscope.programs.language import GraphProgram
 from algoscope.programs.parser import ProgramError, parse
 from algoscope.programs.verification import verify
+from algoscope.tasks.features import parse_features
 
+PAGE = (pathlib.Path(__file__).parents[2] / "docs/reference/constructs.md").read_text()
+EXAMPLES = dict(re.findall(r"### ([^\n]+)\n\n```\n(.*?)```", PAGE, re.DOTALL))
 NODES, STEPS, COUNT = 6, 3, 8
 FEATURES = """
     key      input   node   scalar
@@ -72,7 +77,7 @@ TASK = tasks.define("constructs", FEATURES, draw, trace)
 LINE_TASK = tasks.define("constructs_in_line", f"{FEATURES}\n{LINE}", draw, trace_line)
 PROBLEMS, LINE_PROBLEMS = (tasks.sample(t, NODES, COUNT, seed=3) for t in (TASK, LINE_TASK))
 IDX = PROBLEMS.inputs["pos"]
-KEY, A, LINK = (PROBLEMS.inputs[name] for name in ("key", "A", "link"))
+KEY, A, LINK, LETTER = (PROBLEMS.inputs[name] for name in ("key", "A", "link", "letter"))
 
 
 def program(text: str) -> GraphProgram:
@@ -100,252 +105,70 @@ def one_hot(places: np.ndarray) -> np.ndarray:
 
 
 BELOW = (PROBLEMS.inputs["target"][:, None] > KEY).sum(1)
-CONSTRUCTS: list[tuple[str, str, str, Callable[[], np.ndarray]]] = [
-    (
-        "a feature of the graph, in a condition",
-        """
-        place: Node
-        least = minimum(other.input.key, where=N * input.target <= N * other.input.key)
-        place = least.idx
-        hint.prev = place
-        """,
-        "prev",
-        lambda: np.argmax(BELOW[:, None] == KEY * 8, 1)[:, None].repeat(NODES, 1),
-    ),
-    (
-        "a class of an input",
-        """
-        same: Bool
-        first = minimum(other.idx)
-        same = (
-            (input.letter[0] and first.input.letter[0])
-            or (input.letter[1] and first.input.letter[1])
-            or (input.letter[2] and first.input.letter[2])
-        )
-        output.found = same
-        """,
-        "found",
-        lambda: (PROBLEMS.inputs["letter"] * PROBLEMS.inputs["letter"][:, :1]).sum(-1),
-    ),
-    (
-        "a pointer as a feature of edges",
-        """
-        moved: Bool
-        before = maximum(edge.hint.prev)
-        moved = before.hint.at and not hint.at
-        place: Node
-        place = before.idx
-        hint.prev = place
-        hint.at = moved
-        """,
-        "at",
-        lambda: one_hot(np.full(COUNT, STEPS)),
-    ),
-    (
-        "an edge that leads back",
-        """
-        length: Float(2)
-        first = minimum(other.idx)
-        length = first.edge.back.A
-        hint.sum = length
-        """,
-        "sum",
-        lambda: A[:, 0].max(1),
-    ),
-    (
-        "a pointer that leads back",
-        """
-        leads: Bool
-        place: Node
-        before = maximum(edge.hint.prev)
-        last = maximum(other.idx)
-        place = before.idx
-        leads = last.edge.back.hint.prev
-        hint.prev = place
-        output.found = leads
-        """,
-        "found",
-        lambda: one_hot(np.full(COUNT, NODES - 2)),
-    ),
-    (
-        "a node's own edge",
-        """
-        loop: Bool
-        self_ = maximum(edge.own.link)
-        loop = self_.edge.own.link
-        output.found = loop
-        """,
-        "found",
-        lambda: np.diagonal(LINK, axis1=1, axis2=2),
-    ),
-    (
-        "names of nodes that are no positions",
-        """
-        idx: Node
-        least = minimum(other.input.key)
-        idx = 0.5 * input.pos + 0.5 * input.letter[0]
-        place: Node
-        then
-        lowest = minimum(other.idx)
-        place = lowest.idx
-        hint.prev = place
-        """,
-        "prev",
-        lambda: np.argmin(IDX + PROBLEMS.inputs["letter"][..., 0], 1)[:, None].repeat(NODES, 1),
-    ),
-    (
-        "a mask of edges, from their ends",
-        """
-        low: Bool
-        first = minimum(other.idx)
-        low = first.edge.link
-        hint.joined = self.low + other.low + edge.link - edge.own.link - 2
-        """,
-        "joined",
-        lambda: LINK[:, :, :1] * LINK[:, None, :, 0] * LINK * (1 - np.eye(NODES)),
-    ),
-    (
-        "a scalar of edges",
-        """
-        low: Bool
-        first = minimum(other.idx)
-        low = first.edge.link
-        hint.length = edge.A + 0.5 * other.input.key
-        """,
-        "length",
-        lambda: A + 0.5 * KEY[:, None],
-    ),
-    (
-        "a class of edges",
-        """
-        low: Bool
-        first = minimum(other.idx)
-        low = first.edge.link
-        hint.kind = 1 - edge.link, edge.link
-        """,
-        "kind",
-        lambda: np.stack([1 - LINK, LINK], -1),
-    ),
-    (
-        "a hint of edges is read",
-        """
-        low: Bool
-        first = minimum(other.idx)
-        low = first.edge.link
-        hint.joined = 2 * edge.hint.joined + edge.link
-        """,
-        "joined",
-        lambda: LINK,
-    ),
-    (
-        "a mask of the graph",
-        """
-        loop: Bool
-        first = minimum(other.idx)
-        loop = first.edge.link and first.input.letter[0]
-        hint.over = loop
-        """,
-        "over",
-        lambda: LINK[:, :, 0].any(1) * PROBLEMS.inputs["letter"][:, 0, 0],
-    ),
-    (
-        "a class of the graph",
-        """
-        second: Bool
-        first = minimum(other.idx)
-        second = first.input.letter[0]
-        hint.phase = 1 - second, second
-        """,
-        "phase",
-        lambda: np.stack([1 - (c := PROBLEMS.inputs["letter"][:, 0, 0]), c], -1),
-    ),
-    (
-        "a permutation: the line closed to a cycle, and its first node",
-        """
-        before: Node
-        last: Node
-        first: Bool
-        off: Miss(1) = 0
-        smaller = maximum(other.input.key, where=N * other.input.key + 1 <= N * input.key)
-        largest = maximum(other.input.key)
-        smallest = minimum(other.input.key)
-        before = smaller.idx
-        last = largest.idx
-        off = apart(idx, smallest.idx)
-        then
-        first = not off
-        output.line = (last if first else before), first
-        """,
-        "line",
-        lambda: np.array([[np.argmax(k == max(x - 1 / 8, 0)) for x in k] for k in KEY]),
-    ),
-    (
-        "how far apart two numbers are, as a condition",
-        """
-        off: Miss(1) = 0
-        smallest = minimum(other.input.key)
-        off = apart(idx, smallest.idx)
-        then
-        mine: Bool
-        mine = not off
-        output.found = mine
-        """,
-        "found",
-        lambda: (KEY == 0).astype(float),
-    ),
-    (
-        "a number above another, as a condition",
-        """
-        late: Miss(1) = 0
-        first = minimum(other.idx)
-        late = above(input.key, first.input.key)
-        then
-        place: Float(1)
-        place = input.key if not late else 0
-        hint.value = place
-        """,
-        "value",
-        lambda: KEY * (KEY[:, :1] >= KEY),
-    ),
-    (
-        "a number at least another, as a condition",
-        """
-        late: Miss(1) = 0
-        first = minimum(other.idx)
-        late = atleast(input.key, first.input.key)
-        then
-        place: Float(1)
-        place = input.key if not late else 0
-        hint.value = place
-        """,
-        "value",
-        lambda: KEY * (KEY[:, :1] > KEY),
-    ),
-    (
-        "a brief variable is 0 unless it is updated",
-        """
-        once_: Bool = 0
-        kept: Bool
-        first = minimum(other.idx)
-        once_ = 1
-        kept = 1
-        then
-        count: Float(8)
-        count = count + once_ + kept
-        then
-        hint.value = count + once_
-        """,
+MEANINGS: dict[str, tuple[str, Callable[[], np.ndarray]]] = {
+    "A brief variable is 0 unless it is updated": (
         "value",
         lambda: np.full((COUNT, NODES), 2 * STEPS),
     ),
-]
+    "Names of nodes that are no positions": (
+        "prev",
+        lambda: np.argmin(IDX + LETTER[..., 0], 1)[:, None].repeat(NODES, 1),
+    ),
+    "The smallest score among those that meet a condition": (
+        "prev",
+        lambda: np.argmin(KEY + 2 * (1 - LETTER[..., 0]), 1)[:, None].repeat(NODES, 1),
+    ),
+    "A score with a cut at zero: the nearest to a number": (
+        "prev",
+        lambda: np.argmin(np.abs(KEY - 0.3), 1)[:, None].repeat(NODES, 1),
+    ),
+    "Only those to whom an edge leads": (
+        "value",
+        lambda: np.where(A.any(-1), np.where(A > 0, A, 9).min(-1), 0),
+    ),
+    "A feature of the graph, in a condition": (
+        "prev",
+        lambda: np.argmax(BELOW[:, None] == KEY * 8, 1)[:, None].repeat(NODES, 1),
+    ),
+    "A class of an input": ("found", lambda: (LETTER * LETTER[:, :1]).sum(-1)),
+    "A pointer as a feature of edges": ("at", lambda: one_hot(np.full(COUNT, STEPS))),
+    "A hint of edges is read": ("joined", lambda: LINK),
+    "An edge that leads back": ("sum", lambda: A[:, 0].max(1)),
+    "A pointer that leads back": ("found", lambda: one_hot(np.full(COUNT, NODES - 2))),
+    "A node's own edge": ("found", lambda: np.diagonal(LINK, axis1=1, axis2=2)),
+    "A value that is written once": ("value", lambda: KEY),
+    "Cases": ("value", lambda: np.where(LETTER[..., 0] > 0, KEY[:, :1], KEY)),
+    "A part that is cut at zero": ("value", lambda: np.maximum(KEY - KEY[:, :1], 0)),
+    "Several rounds in a step": ("value", lambda: (KEY[:, :1] + KEY[:, -1:]).repeat(NODES, 1)),
+    "A comparison by itself": ("found", lambda: one_hot(np.full(COUNT, NODES - 1))),
+    "Sameness, and a Bool from what is almost one": ("found", lambda: (KEY == 0).astype(float)),
+    "How far apart two numbers are, as a condition": ("found", lambda: (KEY == 0).astype(float)),
+    "A number above another, as a condition": ("value", lambda: KEY * (KEY[:, :1] >= KEY)),
+    "A number at least another, as a condition": ("value", lambda: KEY * (KEY[:, :1] > KEY)),
+    "A scalar of edges": ("length", lambda: A + 0.5 * KEY[:, None]),
+    "A class of edges": ("kind", lambda: np.stack([1 - LINK, LINK], -1)),
+    "A mask of edges, from their ends": (
+        "joined",
+        lambda: LINK[:, :, :1] * LINK[:, None, :, 0] * LINK * (1 - np.eye(NODES)),
+    ),
+    "A mask of the graph": ("over", lambda: LINK[:, :, 0].any(1) * LETTER[:, 0, 0]),
+    "A class of the graph": ("phase", lambda: np.stack([1 - (c := LETTER[:, 0, 0]), c], -1)),
+    "A permutation: the line closed to a cycle, and its first node": (
+        "line",
+        lambda: np.array([[np.argmax(k == max(x - 1 / 8, 0)) for x in k] for k in KEY]),
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "feature", "meaning"), [c[1:] for c in CONSTRUCTS], ids=[c[0] for c in CONSTRUCTS]
-)
-def test_a_construct_means_what_the_reference_says(text, feature, meaning):
-    np.testing.assert_allclose(shown(text, feature), meaning(), atol=1e-6)
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_an_example_of_the_reference_means_what_it_says(title):
+    feature, meaning = MEANINGS[title]
+    np.testing.assert_allclose(shown(EXAMPLES[title], feature), meaning(), atol=1e-6)
+
+
+def test_the_features_are_those_of_the_reference():
+    table = PAGE.partition("```\n")[2].partition("```")[0]
+    assert parse_features(table) == parse_features(f"{FEATURES}\n{LINE}")
 
 
 FAULTS = [
