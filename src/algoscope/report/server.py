@@ -6,6 +6,7 @@ there, never made from a path that was asked for. Reports come from folders that
 written: they are shown in a sandbox, without access to anything here.
 """
 
+import datetime
 import json
 import math
 import pathlib
@@ -32,8 +33,10 @@ from algoscope.table import Table
 HOST = "127.0.0.1"
 _SANDBOX = "sandbox allow-scripts"
 _COLUMNS = (
-    "compare", "run", "tasks", "seeds", "steps", "test score", "verdicts", "created", "page",
+    "compare", "run", "verdicts", "test score", "page", "tasks", "seeds", "steps", "learning rate",
+    "processor", "created",
 )  # fmt: skip
+"""What tells most comes first: a telephone shows the first few."""
 
 
 class Summary(NamedTuple):
@@ -156,8 +159,10 @@ def _list(root: pathlib.Path, entries: Entries) -> str:
 
 def _row(name: str, entry: Summary | str) -> str:
     if isinstance(entry, str):
-        fault = element("td", f"unreadable: {escape(entry)}", colspan="7")
+        fault = element("td", f"unreadable: {escape(entry)}", colspan=str(len(_COLUMNS) - 2))
         return element("tr", "<td></td>", element("td", escape(name)), fault, class_="unreadable")
+    options = entry.run.options
+    created = datetime.datetime.fromisoformat(entry.run.created)
     choice = "".join(
         f'<label><input type="radio" name="{side}" value="{escape(name)}"> {side}</label> '
         for side in ("a", "b")
@@ -173,20 +178,22 @@ def _row(name: str, entry: Summary | str) -> str:
     cells = (
         choice,
         escape(name),
+        words or '<span class="muted">not examined</span>',
+        escape(entry.test),
+        link,
         escape(" ".join(entry.run.tasks)),
         str(len(entry.run.seeds)),
         escape(entry.steps),
-        escape(entry.test),
-        words or '<span class="muted">not examined</span>',
-        escape(entry.run.created),
-        link,
+        escape(options.get("learning_rate", "–")),
+        escape(options.get("network.processor", "–")),
+        escape(f"{created:%Y-%m-%d %H:%M}"),
     )
     named = zip(_COLUMNS, cells, strict=True)
     return element("tr", *(element("td", cell, class_=_class(column)) for column, cell in named))
 
 
 def _class(column: str) -> str | None:
-    return "number" if column in ("seeds", "steps", "test score") else None
+    return "number" if column in ("seeds", "steps", "test score", "learning rate") else None
 
 
 def _comparison(summaries: list[Summary]) -> str:

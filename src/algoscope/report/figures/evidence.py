@@ -12,6 +12,17 @@ from algoscope.report.figures import style
 from algoscope.report.figures.style import Drawn
 
 _HEIGHT = 0.34
+_ROOM = 0.03
+_TICKS = (0, 0.5, 0.8, 0.9, 0.95, 0.98, 1)
+
+
+def _widened(values: np.ndarray) -> np.ndarray:
+    """Thresholds lie near 1: distances from 1 + room on a logarithmic scale."""
+    return -np.log(np.maximum(1 + _ROOM - np.asarray(values), 1e-9))
+
+
+def _narrowed(places: np.ndarray) -> np.ndarray:
+    return 1 + _ROOM - np.exp(-np.asarray(places))
 
 
 def draw(
@@ -32,9 +43,11 @@ def draw(
             points = list(zip(values, signs.values(), strict=True))
             _row(axes, row, criterion, points, control.evidence.tested[criterion.key])
         axes.set_ylim(len(criteria) - 0.45, -0.75)
-        axes.set_xlim(-0.02, 1.02)
+        axes.set_xscale("function", functions=(_widened, _narrowed))
+        axes.set_xlim(0.0, 1 + _ROOM / 4)
+        axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         axes.set_yticks(range(len(criteria)), [c.label for c in criteria])
-        axes.set_xlabel("1 = what the algorithm does")
+        axes.set_xlabel("1 = what the algorithm does (wider towards 1)")
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         runs = Counter((style.run_of(name), sign) for name, sign in signs.items())
@@ -71,8 +84,9 @@ def _row(
     axes, row: int, criterion: Criterion, points: list[tuple[float, str]], control: float
 ) -> None:
     if criterion.shortcut_below > 0:
-        axes.barh(row, criterion.shortcut_below + 0.02, 0.62, -0.02, color=style.SHORTCUT_ZONE)
-    axes.barh(row, 1.02 - criterion.runs_from, 0.62, criterion.runs_from, color=style.RUNS_ZONE)
+        axes.barh(row, criterion.shortcut_below, 0.62, 0, color=style.SHORTCUT_ZONE)
+    blue = 1 + _ROOM / 4 - criterion.runs_from
+    axes.barh(row, blue, 0.62, criterion.runs_from, color=style.RUNS_ZONE)
     axes.axhline(row, color=style.RULE, linewidth=0.6, zorder=1)
     spread = np.linspace(-0.18, 0.18, len(points)) if len(points) > 1 else [0.0]
     for (value, sign), offset in zip(points, spread, strict=True):
