@@ -52,10 +52,9 @@ def exact_programs(task: Task) -> list[GraphProgram]:
     """The programs of the class; a NoReferenceError if there is none."""
     exact = programs.of_task(task, Role.REFERENCE)
     if not exact:
-        with_some = sorted({programs.get(name).task.name for name in programs.names()})
         raise NoReferenceError(
             f"task: got {task.name}, for which there is no exact program; the library has some for "
-            f"{', '.join(with_some)}, and programs.register takes one of your own. External "
+            f"{', '.join(programs.tasks_with_references())}, and programs.register takes one of your own. External "
             "faithfulness, probes and counterfactuals need none: measures.trace_match, "
             ".probes, .counterfactual"
         )

@@ -11,6 +11,17 @@ programs.define("way_out", features, draw, text).task  # a Task whose algorithm 
 from algoscope.programs.definition import define
 from algoscope.programs.language import GraphProgram, Role
 from algoscope.programs.parser import parse
-from algoscope.programs.registry import get, load, names, of_task, register
+from algoscope.programs.registry import get, load, names, of_task, register, tasks_with_references
 
-__all__ = ["GraphProgram", "Role", "define", "get", "load", "names", "of_task", "parse", "register"]
+__all__ = [
+    "GraphProgram",
+    "Role",
+    "define",
+    "get",
+    "load",
+    "names",
+    "of_task",
+    "parse",
+    "register",
+    "tasks_with_references",
+]

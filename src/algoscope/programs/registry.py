@@ -71,6 +71,12 @@ def of_task(task: Task | str, role: Role) -> list[GraphProgram]:
     return [program for program in programs if program.task is task and program.role is role]
 
 
+def tasks_with_references() -> list[str]:
+    """The names of all tasks that have an exact program."""
+    known = (get(name) for name in names())
+    return sorted({program.task.name for program in known if program.role is Role.REFERENCE})
+
+
 def load(path: pathlib.Path | str) -> GraphProgram:
     """The program in a file: a text that starts with comments as those of the library do."""
     path = pathlib.Path(path)

@@ -46,10 +46,9 @@ def teacher_for(teachers: Sequence[str], task: str) -> GraphProgram:
     if program is None:
         references = programs.of_task(task, Role.REFERENCE)
         if not references:
-            with_some = sorted({programs.get(name).task.name for name in programs.names()})
             raise ConfigError(
                 f"teacher: got none for {task}, which has no program, needed one whose choices and "
-                f"states are learnt; the library has some for {', '.join(with_some)}, and "
+                f"states are learnt; the library has some for {', '.join(programs.tasks_with_references())}, and "
                 "--teacher takes a file of your own"
             )
         program = references[0]
