@@ -3,6 +3,8 @@
 Everything heavy is imported when a verb runs, so that `algoscope --help` answers at once.
 """
 
+import io
+import os
 import sys
 from typing import Any
 
@@ -11,9 +13,9 @@ import tyro
 from algoscope import __version__
 from algoscope.verbs.completion import Completion
 from algoscope.verbs.demo import Demo
+from algoscope.verbs.ending import INTERRUPTED, explained_end
 from algoscope.verbs.judge import Falsify, Judge
 from algoscope.verbs.llm import Llm
-from algoscope.verbs.output import explained_end
 from algoscope.verbs.programs import Compile, Draw, Programs, Verify
 from algoscope.verbs.report import Report, Serve
 from algoscope.verbs.reproduce import Reproduce
@@ -29,6 +31,22 @@ _ALIASES = {"gap": "judge", "view": "serve"}
 
 
 def main() -> None:
+    """The program: `run`, without Python's own end after Ctrl-C, which would wait for threads that
+    compile, or crash in them."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # Names of files may be no text.
+    try:
+        run()
+    except SystemExit as end:
+        if end.code != INTERRUPTED:
+            raise
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)
+
+
+def run() -> None:
+    """Does what the arguments of the process say; a SystemExit if it cannot."""
     first, *others = sys.argv[1:] or ["--help"]
     with explained_end():
         if first == "--version":

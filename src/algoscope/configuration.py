@@ -127,15 +127,16 @@ def shared_fields(kind: type, options: Any) -> dict[str, Any]:
 
 
 def integer_faults(
-    config: Any, names: Sequence[str], least: int = 1, prefix: str = ""
+    config: Any, names: Sequence[str], least: int = 1, prefix: str = "", most: int = 2**31 - 1
 ) -> list[str]:
-    """Of the named fields, those that are no integers of at least so much."""
+    """Of the named fields, those that are no integers of at least and at most so much."""
     return [
         f"{prefix}{name}: got {value!r}, needed an integer of at least {least}"
+        + (f" and at most {most:,}" if isinstance(value, int) and value > most else "")
         for name in names
         if isinstance(value := getattr(config, name), bool)
         or not isinstance(value, int)
-        or value < least
+        or not least <= value <= most
     ]
 
 

@@ -23,12 +23,15 @@ def unknown_name(what: str, given: object, known: Iterable[str]) -> str:
         hint = f"did you mean {' or '.join(close)}?"
     else:
         hint = f"there is {', '.join(known)}" if known else "there is none"
-    return f"unknown {what}: {given!r}; {hint}"
+    return f"unknown {what}: {short(given)}; {hint}"
 
 
 def short(value: object) -> str:
     """The value as Python writes it, cut where it gets long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} that nests deeply"
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 

@@ -15,6 +15,7 @@ import safetensors
 import safetensors.numpy
 from numpy.typing import ArrayLike
 
+from algoscope import capacity
 from algoscope.serialise import FormatError, from_json, parse_json
 
 _TEMPORARY = ".unfinished-"
@@ -144,7 +145,7 @@ class _Entry(TypedDict):
 def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
     """The arrays by name of a safetensors file."""
     with told(path):
-        return unpacked(path.read_bytes()).named
+        return unpacked(read_bytes(path)).named
 
 
 def unpacked(octets: bytes) -> Arrays:
@@ -163,10 +164,18 @@ def unpacked(octets: bytes) -> Arrays:
         raise FormatError(f"not a whole safetensors file ({error})") from None
 
 
+def read_bytes(path: pathlib.Path) -> bytes:
+    """The content of a regular file that fits into the memory."""
+    if not path.is_file():
+        raise RunError(f"{path}: got {'a folder' if path.is_dir() else 'no file'}, needed a file")
+    capacity.check(str(path), 2 * path.stat().st_size, "give a smaller file")
+    return path.read_bytes()
+
+
 def read_json(path: pathlib.Path, kind: Any) -> Any:
     """The value of this type in a JSON file."""
     with told(path):
-        return from_json(kind, parse_json(path.read_bytes()), where=path.stem)
+        return from_json(kind, parse_json(read_bytes(path)), where=path.stem)
 
 
 @contextlib.contextmanager

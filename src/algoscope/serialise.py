@@ -132,12 +132,27 @@ def from_json(
             return kind(content)
         except ValueError:
             raise refused(f"one of {', '.join(str(one.value) for one in kind)}") from None
-    if hasattr(kind, "__array__"):
+    if hasattr(kind, "shape"):
         try:
             return np.array(content, float if kind is np.ndarray else None)
         except (ValueError, TypeError, OverflowError):
             raise refused("lists of numbers of one length") from None
     return _plain(kind, content, where)
+
+
+def type_faults(value: Any, prefix: str = "") -> list[str]:
+    """Of the fields of a dataclass, and of those inside of it, all that are of another type."""
+    faults = []
+    for name, kind in _fields_of(type(value)).kinds.items():
+        field = getattr(value, name)
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind) and isinstance(field, kind):
+            faults += type_faults(field, f"{prefix}{name}.")
+            continue
+        try:
+            from_json(kind, field, where=f"{prefix}{name}")
+        except FormatError as error:
+            faults.append(str(error))
+    return faults
 
 
 def parse_json(octets: bytes | str) -> Any:
@@ -181,6 +196,8 @@ def _plain(kind: Any, content: Any, where: str) -> Any:
         raise TypeError(f"{where}: JSON for {kind} is not known")
     accepted, needed = _PLAIN[kind]
     fits = isinstance(content, accepted) and (kind is bool or not isinstance(content, bool))
+    if fits and kind is int:
+        fits = -(2**63) <= content < 2**64
     if fits and kind is float:
         fits = not isinstance(content, int) or abs(content) < sys.float_info.max
     if fits and kind is str:

@@ -30,9 +30,26 @@ def test_an_option_of_another_processor_is_refused():
 
 
 def test_several_faults_are_listed_together():
-    message = faults(width=0, dropout=1.5, activation="tanh", attention_bias=-1)
-    for part in ("width: got 0", "dropout: got 1.5", "activation: got 'tanh'", "attention_bias"):
+    message = faults(width=0, dropout=1.5, attention_bias=-1, rounds=10**6)
+    for part in ("width: got 0", "dropout: got 1.5", "attention_bias: got -1", "rounds: got"):
         assert part in message
+    message = faults(
+        processor=[1], dropout="x", attention_mask="x", width=1.5, gated=1, activation="tanh"
+    )
+    for part in (
+        "processor: got [1], needed a text",
+        "dropout: got 'x', needed a number",
+        "attention_mask: got 'x', needed a number",
+        "width: got 1.5, needed an integer",
+        "gated: got 1, needed true or false",
+        "activation: got 'tanh', needed one of sum, skip",
+    ):
+        assert part in message
+
+
+def test_a_network_that_does_not_fit_is_refused_with_an_estimate():
+    with pytest.raises(ValueError, match=r"width 1,000,000: needs about \d+ TB of memory"):
+        networks.build("bfs", networks.NetworkConfig(width=1_000_000), key=jax.random.key(0))
 
 
 def test_hints_cannot_be_encoded_without_being_decoded():

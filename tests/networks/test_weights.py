@@ -85,7 +85,7 @@ def test_metadata_of_another_version_is_refused(tmp_path):
     path = tmp_path / "other.safetensors"
     metadata = {"algoscope": '{"version": "9.9", "config": {"brain": 1}, "features": []}'}
     safetensors.numpy.save_file({"x": np.zeros(2)}, path, metadata)
-    with pytest.raises(networks.WeightsError, match=r"of version 9\.9, cannot be read"):
+    with pytest.raises(networks.WeightsError, match=r"of version '9\.9', cannot be read"):
         networks.load(path)
 
 

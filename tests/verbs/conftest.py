@@ -14,7 +14,7 @@ def algoscope(monkeypatch, capsys, tmp_path):
 
     def run(*arguments: str) -> str:
         monkeypatch.setattr(sys, "argv", ["algoscope", *arguments])
-        cli.main()
+        cli.run()
         return capsys.readouterr().out
 
     return run

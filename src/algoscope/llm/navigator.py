@@ -76,12 +76,13 @@ def train(
     report: Callable[[Progress, LlamaForCausalLM], None] = lambda progress, model: None,
     every: int = 100,
 ) -> Trained:
+    device = subjects.device_named(config.device)
     torch.set_num_threads(config.threads)
     tokenizer = form_tokenizer(FORM)
     model, writer = build(config, tokenizer), Writer(tokenizer)
     readout = torch.nn.Linear(config.width, len(tokenizer))
     for part in (model, readout):
-        part.to(device=torch.device(config.device))  # pyright: ignore[reportCallIssue]
+        part.to(device=device)  # pyright: ignore[reportCallIssue]
     learned = [*model.parameters(), *readout.parameters()]
     optimiser = torch.optim.AdamW(learned, config.rate, betas=(0.9, 0.98))
     history, started = [], time.perf_counter()

@@ -13,7 +13,6 @@ too, and a state patched onto itself has to change nothing; a subject that fails
 import dataclasses
 import json
 import pathlib
-import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -148,6 +147,7 @@ def load(
     No hub is contacted unless `download`. `chat` puts prompts into the tokenizer's chat template;
     None means: if it has one.
     """
+    place = device_named(device)
     if isinstance(source, tuple):
         return subject(source, type(source[0]).__name__, chat=chat)
     path = pathlib.Path(source)
@@ -171,14 +171,20 @@ def load(
         tokenizer = AutoTokenizer.from_pretrained(folder, **options)
         options |= {"dtype": dtype, "output_loading_info": True}
         loaded: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
-    except (struct.error, UnicodeDecodeError, OverflowError) as error:
-        raise ValueError(f"model: got {path}, which cannot be read as GGUF: {error}") from error
+    except ModuleNotFoundError:
+        raise
     except OSError as error:
         if path.exists():
             raise
         raise ValueError(
             f"model: got {source}, which is neither a folder, nor a GGUF file, nor a model in the "
             "local cache; give download=True (--download) to ask the hub for it"
+        ) from error
+    except Exception as error:
+        # The readers are others': on a damaged file they fail in any way.
+        raise ValueError(
+            f"model: got {path}, which cannot be read as {'GGUF' if path.suffix else 'a model'} "
+            f"({type(error).__name__}: {error})"
         ) from error
     model, info = loaded
     if info["missing_keys"]:
@@ -187,8 +193,22 @@ def load(
             f"model: got {source}, which holds no weights for {missing[0]} and {len(missing) - 1} "
             f"others of {type(model).__name__}, needed all of them: the rest would be random"
         )
-    model.to(device=torch.device(device))  # pyright: ignore[reportCallIssue]
+    model.to(device=place)  # pyright: ignore[reportCallIssue]
     return subject((model, tokenizer), path.name, chat=chat)
+
+
+def device_named(name: str) -> torch.device:
+    """The device of that name; refused if torch cannot compute on it here."""
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        known = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+        raise ValueError(
+            f"device: got {name!r}, which torch does not have here "
+            f"({str(error).splitlines()[0]}), needed {' or '.join(known)}"
+        ) from None
+    return device
 
 
 def convert(source: str | pathlib.Path, folder: pathlib.Path) -> None:

@@ -9,7 +9,7 @@ recording.attention, recording.hidden, recording.hints["pi_h"], recording.output
 
 from algoscope.networks.config import ConfigError, NetworkConfig
 from algoscope.networks.ensemble import Ensemble, one_by_one, side_by_side
-from algoscope.networks.network import Network, Noise, Start, build, skeleton
+from algoscope.networks.network import Network, Noise, Start, build, check_memory, skeleton
 from algoscope.networks.objective import hint_scores, loss, score, score_outputs
 from algoscope.networks.processors import PROCESSORS
 from algoscope.networks.running import (
@@ -47,6 +47,7 @@ __all__ = [
     "WeightsError",
     "arrays",
     "build",
+    "check_memory",
     "fast_path",
     "hint_scores",
     "load",

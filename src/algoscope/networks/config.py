@@ -1,9 +1,15 @@
 """The configuration of a network: a small difference from the defaults, which are dm-clrs's."""
 
 import dataclasses
+import math
 from typing import Literal
 
+from algoscope import serialise
 from algoscope.errors import ConfigError as ConfigError
+
+_LARGEST = 2**24
+_MOST_ROUNDS = 1_000
+"""Each is a part of the compiled program."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,28 +77,15 @@ class NetworkConfig:
 
 def check_choices(config: NetworkConfig) -> list[str]:
     """What is wrong with the values themselves, whatever the processor."""
-    faults = []
-    for name in ("width", "heads", "rounds", "triplet_width"):
+    faults = serialise.type_faults(config)
+    if faults:
+        return faults
+    widths = ("width", "heads", "triplet_width", "attention_width", "attention_bias")
+    for name, largest in {"rounds": _MOST_ROUNDS, **dict.fromkeys(widths, _LARGEST)}.items():
         value = getattr(config, name)
-        if not isinstance(value, int) or value < 1:
-            faults.append(f"{name}: got {value!r}, needed an integer of at least 1")
-    for name in ("attention_width", "attention_bias"):
-        value = getattr(config, name)
-        if value is not None and (not isinstance(value, int) or value < 1):
-            faults.append(f"{name}: got {value!r}, needed None or an integer of at least 1")
-    choices = {
-        "hint_repred_mode": ("soft", "hard", "hard_on_eval"),
-        "encoder_start": ("default", "xavier_on_scalars"),
-        "head_combination": ("concatenate", "sum"),
-        "activation": ("sum", "skip"),
-        "matrix_precision": ("default", "highest"),
-    }
-    for name, known in choices.items():
-        if getattr(config, name) not in known:
-            faults.append(
-                f"{name}: got {getattr(config, name)!r}, needed one of {', '.join(known)}"
-            )
-    if not config.attention_mask > 0:
+        if value is not None and not 1 <= value <= largest:
+            faults.append(f"{name}: got {value!r}, needed an integer from 1 to {largest:,}")
+    if not 0 < config.attention_mask < math.inf:
         faults.append(f"attention_mask: got {config.attention_mask!r}, needed a number above 0")
     if not 0 <= config.dropout < 1:
         faults.append(f"dropout: got {config.dropout!r}, needed a number from 0 to below 1")

@@ -11,11 +11,13 @@ import io
 import os
 import pathlib
 import pickle
+import pickletools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from algoscope import files
 from algoscope.networks.decoders import (
     EdgeDecoder,
     EdgePointerDecoder,
@@ -164,10 +166,10 @@ def _numbered(module: str, number: int) -> str:
 def read_checkpoint(path: str | os.PathLike) -> Parameters:
     """The parameters in a checkpoint that dm-clrs's `save_model` wrote."""
     path = pathlib.Path(path)
+    octets = files.read_bytes(path)
     try:
-        content = _ArraysOnly(io.BytesIO(path.read_bytes())).load()
-    except OSError:
-        raise
+        _check_places(octets)
+        content = _ArraysOnly(io.BytesIO(octets)).load()
     except Exception as error:
         raise WeightsError(f"{path}: not a checkpoint of dm-clrs ({error})") from None
     parameters = content.get("params") if isinstance(content, dict) else None
@@ -179,6 +181,15 @@ def read_checkpoint(path: str | os.PathLike) -> Parameters:
             f"{path}: needed a dictionary with arrays under 'params', as dm-clrs saves"
         )
     return parameters
+
+
+def _check_places(octets: bytes) -> None:
+    """Refuses a pickle that asks for more memory than its own length accounts for: it numbers what
+    it remembers, and Python makes room for the highest number."""
+    for code, argument, _ in pickletools.genops(octets):
+        numbered = code.name in ("PUT", "BINPUT", "LONG_BINPUT")
+        if numbered and not 0 <= int(argument or 0) <= len(octets):
+            raise pickle.UnpicklingError(f"the number {argument} of something remembered")
 
 
 class _Inert:

@@ -3,6 +3,8 @@
 `plain` has the equations of a run, `fast` computes the same, `running` chooses.
 """
 
+import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,15 +13,19 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from algoscope import capacity, tasks
 from algoscope.networks.config import ConfigError, NetworkConfig, check_choices
 from algoscope.networks.decoders import Decoder, DecoderInputs, start_decoder
 from algoscope.networks.encoders import Encoder, start_encoder
 from algoscope.networks.kinds import KINDS
 from algoscope.networks.processors import PROCESSORS, Processor, check_processor
-from algoscope.tasks import Feature, Stage, Task
+from algoscope.tasks import Feature, Kind, Stage, Task
 
 Values = dict[str, Array]
 DEFAULT_CONFIG = NetworkConfig()
+_MOST_CLASSES = 2**16
+_KEPT = 64
+"""Skeletons: weights of many seeds are read one after the other."""
 
 
 class Network(eqx.Module):
@@ -102,19 +108,62 @@ class Noise(NamedTuple):
 
 
 def build(
-    task: Task | Sequence[Feature], config: NetworkConfig = DEFAULT_CONFIG, *, key: PRNGKeyArray
+    task: Task | str | Sequence[Feature],
+    config: NetworkConfig = DEFAULT_CONFIG,
+    *,
+    key: PRNGKeyArray,
 ) -> Network:
-    """A network for the task, with random weights."""
-    features = task.features if isinstance(task, Task) else tuple(task)
-    faults = check_choices(config)
-    faults += check_processor(config) if not faults else []
-    faults += [
-        f"feature {f.name}: got a {f.kind}, needed a {', '.join(KINDS)}"
-        for f in features
-        if f.kind not in KINDS
-    ]
+    """A network for the task, or for features, with random weights."""
+    check_memory(skeleton(task, config))
+    return _build(_features(task), config, key)
+
+
+def skeleton(task: Task | str | Sequence[Feature], config: NetworkConfig) -> Network:
+    """A network without weights, only their shapes, for `with_arrays` to fill."""
+    features = _features(task)
+    faults = _faults(features, config)
     if faults:
         raise ConfigError("\n".join(faults))
+    return _skeleton(features, config, jax.dtypes.canonicalize_dtype(float))
+
+
+def check_memory(skeleton: Network) -> None:
+    """Refuses a network whose weights do not fit into the memory."""
+    weights = sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(skeleton))
+    capacity.check(
+        f"a network of width {skeleton.config.width:,}",
+        weights * skeleton.dtype.itemsize,
+        "take a smaller one",
+    )
+
+
+def _features(task: Task | str | Sequence[Feature]) -> tuple[Feature, ...]:
+    return tasks.get(task).features if isinstance(task, Task | str) else tuple(task)
+
+
+def _faults(features: tuple[Feature, ...], config: NetworkConfig) -> list[str]:
+    faults = check_choices(config)
+    faults += check_processor(config) if not faults else []
+    if len({f.name for f in features}) < len(features):
+        faults.append("features: got a name twice, needed each once")
+    if not any(f.name == "pos" and f.stage is Stage.INPUT for f in features):
+        faults.append("features: got no input pos, needed it")
+    for f in features:
+        if f.kind not in KINDS:
+            faults.append(f"feature {f.name}: got a {f.kind}, needed a {', '.join(KINDS)}")
+        classes = _MOST_CLASSES if f.kind is Kind.CATEGORICAL else 1
+        if not 1 <= f.classes <= classes:
+            faults.append(f"feature {f.name}: got {f.classes} classes, needed 1 to {classes:,}")
+    return faults
+
+
+@functools.lru_cache(_KEPT)
+def _skeleton(features: tuple[Feature, ...], config: NetworkConfig, _dtype: Any) -> Network:
+    """The weights' type is the one that JAX now has for a float."""
+    return eqx.filter_eval_shape(_build, features, config, jax.random.key(0))
+
+
+def _build(features: tuple[Feature, ...], config: NetworkConfig, key: PRNGKeyArray) -> Network:
     encoder_key, processor_key, decoder_key = jax.random.split(key, 3)
     make = PROCESSORS[config.processor]
     if config.shared_rounds or config.rounds == 1:
@@ -137,11 +186,6 @@ def build(
         features,
         config,
     )
-
-
-def skeleton(task: Task | Sequence[Feature], config: NetworkConfig) -> Network:
-    """A network without weights, only their shapes, for `with_arrays` to fill."""
-    return eqx.filter_eval_shape(build, task, config, key=jax.random.key(0))
 
 
 def _is_read(feature: Feature, config: NetworkConfig) -> bool:

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import safetensors
 
 from algoscope import __version__, files, serialise
-from algoscope.errors import unknown_name
-from algoscope.networks.config import NetworkConfig
+from algoscope.errors import short, unknown_name
+from algoscope.networks.config import ConfigError, NetworkConfig
 from algoscope.networks.network import Network, skeleton
 from algoscope.tasks import Feature
 
@@ -42,7 +41,8 @@ def arrays(network: Network) -> dict[str, Any]:
 
 def with_arrays(network: Network, named: Mapping[str, Any]) -> Network:
     """The network with exactly these weights; lists every fault at once if they do not fit."""
-    needed = {name: array.shape for name, array in arrays(network).items()}
+    leaves = arrays(network)
+    needed = {name: array.shape for name, array in leaves.items()}
     faults = [f"missing: {name} {list(needed[name])}" for name in needed if name not in named]
     for name, array in named.items():
         if name not in needed:
@@ -53,13 +53,19 @@ def with_arrays(network: Network, named: Mapping[str, Any]) -> Network:
             faults.append(f"{name}: got shape {list(shape)}, needed {list(needed[name])}")
         if not np.issubdtype(dtype, np.floating):
             faults.append(f"{name}: got {dtype}, needed a floating-point type")
-        elif not np.isfinite(np.asarray(array)).all():
-            faults.append(f"{name}: got values that are not finite")
+        elif not _finite(array, leaves[name].dtype):
+            faults.append(f"{name}: got values that are not finite in {leaves[name].dtype}")
     if faults:
         raise WeightsError("weights do not fit the network:\n" + "\n".join(faults))
     paths, structure = jax.tree_util.tree_flatten_with_path(network)
-    leaves = [jnp.asarray(named[leaf_name(path)], leaf.dtype) for path, leaf in paths]
-    return jax.tree.unflatten(structure, leaves)
+    filled = [jnp.asarray(named[leaf_name(path)], leaf.dtype) for path, leaf in paths]
+    return jax.tree.unflatten(structure, filled)
+
+
+def _finite(array: Any, dtype: Any) -> bool:
+    """Whether all values are numbers of that type; 1e300 is none of float32."""
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(np.asarray(array).astype(dtype)).all())
 
 
 class Source(NamedTuple):
@@ -96,7 +102,10 @@ def save(
 def load(path: str | os.PathLike) -> tuple[Network, str]:
     """The network in the file, and the name of the task it was saved for."""
     metadata, named = _read(pathlib.Path(path))
-    return with_arrays(skeleton(metadata.features, metadata.config), named), metadata.task
+    try:
+        return with_arrays(skeleton(metadata.features, metadata.config), named), metadata.task
+    except (ConfigError, WeightsError) as error:
+        raise WeightsError(f"{path}: {error}") from None
 
 
 def load_source(path: str | os.PathLike) -> Source | None:
@@ -111,17 +120,17 @@ class _Content(NamedTuple):
 
 def _read(path: pathlib.Path) -> _Content:
     try:
-        with safetensors.safe_open(path, "numpy") as file:
-            content = json.loads((file.metadata() or {}).get(_METADATA, "null"))
-            named = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except safetensors.SafetensorError as error:
-        raise WeightsError(f"{path}: not a whole safetensors file ({error})") from None
-    if content is None:
-        raise WeightsError(f"{path}: got a safetensors file without Algoscope's metadata")
+        content = files.unpacked(files.read_bytes(path))
+        if _METADATA not in content.metadata:
+            raise WeightsError(f"{path}: got a safetensors file without Algoscope's metadata")
+        metadata = serialise.parse_json(content.metadata[_METADATA])
+    except serialise.FormatError as error:
+        raise WeightsError(f"{path}: {error}") from None
     try:
-        return _Content(serialise.from_json(_Metadata, content), named)
-    except (KeyError, TypeError, ValueError) as error:
+        return _Content(serialise.from_json(_Metadata, metadata, where="metadata"), content.named)
+    except serialise.FormatError as error:
+        version = short(metadata.get("version")) if isinstance(metadata, dict) else None
         raise WeightsError(
-            f"{path}: its metadata, of version {content.get('version')}, cannot be read by "
-            f"version {__version__}: {error}"
+            f"{path}: its metadata, of version {version}, cannot be read by version "
+            f"{__version__}: {error}"
         ) from None

@@ -172,7 +172,9 @@ def empty_network(
         rounds=len(program.rounds),
         shared_rounds=len(program.rounds) == 1,
     )
-    return networks.skeleton(program.task, config)
+    empty = networks.skeleton(program.task, config)
+    networks.check_memory(empty)
+    return empty
 
 
 class _Writer:

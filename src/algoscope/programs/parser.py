@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import keyword
 import textwrap
+import warnings
 
 from algoscope import tasks
 from algoscope.errors import unknown_name
@@ -34,6 +35,9 @@ from algoscope.tasks import Kind, Location, Stage, Task
 
 _WORDS = (SELF, OTHER, EDGE, GRAPH, "idx", "N", "input", "hint", "output", "then")
 
+_MOST_CHARACTERS = 100_000
+_MOST_DEPTH = 100
+
 
 class ProgramError(ValueError):
     """Lists everything that is wrong with a program."""
@@ -53,11 +57,7 @@ def parse(
 ) -> GraphProgram:
     """The program that the text says; a ProgramError lists all faults if it says none."""
     text = textwrap.dedent(text).strip("\n")
-    try:
-        module = ast.parse(text)
-    except SyntaxError as error:
-        fault = Fault(error.lineno or 1, error.offset or 1, error.msg)
-        raise ProgramError(name, [fault]) from None
+    module = _syntax(name, text)
     reader = _Reader(tasks.get(task))
     for statement in module.body:
         reader.read_or_note(statement)
@@ -75,6 +75,31 @@ def parse(
         tuple(reader.emitted.values()),
         fully_connected,
     )
+
+
+def _syntax(name: str, text: str) -> ast.Module:
+    try:
+        if len(text) > _MOST_CHARACTERS:
+            raise ValueError(f"got {len(text):,} characters, needed at most {_MOST_CHARACTERS:,}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            module = ast.parse(text)
+        if max(map(_depth, module.body), default=0) > _MOST_DEPTH:
+            raise RecursionError
+    except SyntaxError as error:
+        fault = Fault(error.lineno or 1, error.offset or 1, error.msg)
+    except (RecursionError, MemoryError):
+        fault = Fault(1, 1, f"nested too deeply, needed at most {_MOST_DEPTH} levels")
+    except ValueError as error:
+        fault = Fault(1, 1, str(error))
+    else:
+        return module
+    raise ProgramError(name, [fault])
+
+
+def _depth(node: ast.AST) -> int:
+    """How deep the tree is."""
+    return 1 + max(map(_depth, ast.iter_child_nodes(node)), default=0)
 
 
 class _Reader(Expressions):

@@ -135,6 +135,7 @@ def printed(task: str, size: int, constants: Constants | None = None) -> Printed
         matrix_precision="highest",
     )
     empty = networks.skeleton(tasks.get(task), config)
+    networks.check_memory(empty)
     arrays = {name: np.zeros(a.shape) for name, a in networks.arrays(empty).items()}
     _write_processor(arrays, task, constants)
     _write_encoders(arrays, task, constants)

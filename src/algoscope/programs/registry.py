@@ -80,7 +80,10 @@ def tasks_with_references() -> list[str]:
 def load(path: pathlib.Path | str) -> GraphProgram:
     """The program in a file: a text that starts with comments as those of the library do."""
     path = pathlib.Path(path)
-    text = path.read_text()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ProgramError(path.stem, [Fault(1, 1, f"not a text in UTF-8 ({error})")]) from None
     properties, faults = {}, []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("#"):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.files import RunError, packed, told, unpacked, write_bytes
+from algoscope.files import RunError, packed, read_bytes, told, unpacked, write_bytes
 
 _KEPT = 2
 _NAME = re.compile(r"checkpoint-(\d{9,18})-([0-9a-f]{24})\.safetensors")
@@ -47,7 +47,7 @@ def read(folder: pathlib.Path) -> Checkpoint:
     notes = []
     for step, digest, path in _latest_first(folder):
         with told(path):
-            octets = path.read_bytes()
+            octets = read_bytes(path)
             if _digest(octets) == digest:
                 return Checkpoint(step, unpacked(octets).named, tuple(notes))
         notes.append(

@@ -7,6 +7,7 @@ results     run, seed, task, name, output, value
 """
 
 import json
+import os
 import pathlib
 import shutil
 from typing import NamedTuple
@@ -19,6 +20,8 @@ from algoscope.runs import lock
 from algoscope.runs.folder import DESCRIPTION, Run, list_runs, open_run, write_description
 from algoscope.runs.reservation import reserved
 
+_MARK = b"PAR1"
+"""At both ends of a Parquet file."""
 _TABLES = ("metrics", "validation", "results")
 _READ_ONLY = (
     "enable_external_access = false",
@@ -80,7 +83,7 @@ def query(root: pathlib.Path, sql: str, *, write: bool = False) -> QueryResult:
     with duckdb.connect() as connection:
         connection.register("runs", _described(runs))
         for name in _TABLES:
-            paths = [str(p) for run in runs if (p := run.path / f"{name}.parquet").exists()]
+            paths = [str(p) for run in runs if _is_parquet(p := run.path / f"{name}.parquet")]
             if paths:
                 listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
                 # Metrics of many seeds are large: they are read where they are asked for.
@@ -105,11 +108,22 @@ def query(root: pathlib.Path, sql: str, *, write: bool = False) -> QueryResult:
             raise RunError(f"query: {error}") from None
 
 
+def _is_parquet(path: pathlib.Path) -> bool:
+    """Whether it is a whole Parquet file: one that is not is left out."""
+    try:
+        with path.open("rb") as file:
+            begins = file.read(len(_MARK)) == _MARK
+            file.seek(-len(_MARK), os.SEEK_END)
+            return begins and file.read() == _MARK
+    except OSError:
+        return False
+
+
 def _described(runs: list[Run]) -> dict[str, np.ndarray]:
     columns = {
         "run": [run.name for run in runs],
         "created": [run.created for run in runs],
-        "state": [run.description["state"] for run in runs],
+        "state": [run.state for run in runs],
         "device": [run.device for run in runs],
         "commit": [run.description["environment"]["commit"] or "" for run in runs],
         "config": [json.dumps(run.config) for run in runs],

@@ -281,7 +281,7 @@ def _family(name, value, size):
     """The family of that name, None for the graphs of CLRS-30."""
     if value == CLRS_FAMILY:
         return None
-    if value not in FAMILIES:
+    if not isinstance(value, str) or value not in FAMILIES:
         raise ValueError(unknown_name(name, value, (CLRS_FAMILY, *FAMILIES)))
     return FAMILIES[value]
 

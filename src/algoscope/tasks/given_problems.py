@@ -166,7 +166,8 @@ def _read(task: Task, inputs: dict[str, Any]) -> tuple[dict[str, np.ndarray], Se
 def _length(task: Task, inputs: Mapping[str, Any]) -> int:
     """The number of nodes of a problem without graph: that of the first list's values."""
     values = (inputs.get(f.name) for f in _problem(task) if f.location is not Location.GRAPH)
-    return next((len(v) for v in values if isinstance(v, Sized) and not isinstance(v, set)), 0)
+    lists = (value for value in values if isinstance(value, Sized) and not isinstance(value, set))
+    return next((len(value) for value in lists if getattr(value, "ndim", 1)), 0)
 
 
 def _read_others(

@@ -77,13 +77,17 @@ def read_strings(
     texts = []
     for name in names:
         text = inputs.get(name)
-        if text is None or not isinstance(text, (str, Sequence, np.ndarray)):
+        if not isinstance(text, (str, Sequence, np.ndarray)) or not getattr(text, "ndim", 1):
             raise ValueError(f"{name}: got {short(text)}, needed a string")
         if len(text) == 0:
             raise ValueError(f"{name}: got an empty string, needed at least one character")
         texts.append(list(text))
     characters = texts[0] + texts[1]
     alphabet = inputs.get("alphabet")
+    for name, values in (*zip(names, texts, strict=True), ("alphabet", alphabet)):
+        for value in values if isinstance(values, list | tuple) else ():
+            if not isinstance(value, str | int | np.integer):
+                raise ValueError(f"{name}: got {short(value)} in it, needed characters")
     if alphabet is None:
         codes = all(isinstance(c, (int, np.integer)) for c in characters)
         alphabet = range(classes) if codes else "".join(sorted({str(c) for c in characters}))

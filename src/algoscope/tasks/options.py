@@ -2,12 +2,13 @@
 
 import dataclasses
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from algoscope.errors import unknown_name
+from algoscope.errors import short, unknown_name
 
 Check = Callable[[str, Any, int], Any]
 """(option name, value given, problem size) -> the value in the sampler's terms, or ValueError."""
@@ -46,7 +47,7 @@ def resolve(task: str, options: Mapping[str, Option], values: Mapping[str, Any],
         other = values.get(condition.option, options[condition.option].default)
         if other not in condition.values:
             raise ValueError(
-                f"{name}: got {values[name]!r} with {condition.option}={other!r}, "
+                f"{name}: got {short(values[name])} with {condition.option}={other!r}, "
                 f"needed {condition.option}={' or '.join(map(repr, condition.values))}"
             )
     return resolved
@@ -54,21 +55,21 @@ def resolve(task: str, options: Mapping[str, Option], values: Mapping[str, Any],
 
 def number(name, value, size):
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name}: got {value!r}, needed a number")
-    if not np.isfinite(value):
-        raise ValueError(f"{name}: got {value!r}, needed a finite number")
+        raise ValueError(f"{name}: got {short(value)}, needed a number")
+    if not abs(value) <= sys.float_info.max:
+        raise ValueError(f"{name}: got {short(value)}, needed a finite number")
     return float(value)
 
 
 def positive(name, value, size):
     if number(name, value, size) <= 0:
-        raise ValueError(f"{name}: got {value!r}, needed a number above 0")
+        raise ValueError(f"{name}: got {short(value)}, needed a number above 0")
     return float(value)
 
 
 def probability(name, value, size):
     if not 0 <= number(name, value, size) <= 1:
-        raise ValueError(f"{name}: got {value!r}, needed a probability between 0 and 1")
+        raise ValueError(f"{name}: got {short(value)}, needed a probability between 0 and 1")
     return float(value)
 
 
@@ -97,7 +98,7 @@ def integer(low: int | None = None, high: int | None = None, purpose: str = "") 
         except TypeError:
             fits = False
         if isinstance(value, bool) or not fits:
-            raise ValueError(f"{name}: got {value!r}, needed an integer{span}{purpose}")
+            raise ValueError(f"{name}: got {short(value)}, needed an integer{span}{purpose}")
         return int(value)
 
     return check

@@ -7,11 +7,14 @@ import numpy as np
 
 from algoscope.tasks import mersenne
 from algoscope.tasks.batch import Batch
+from algoscope.tasks.batch_size import check_batch
 from algoscope.tasks.options import integer, resolve
 from algoscope.tasks.task import Task
 from algoscope.tasks.tracing import Tracer
 
 _LARGEST_SEED = 2**32 - 1
+_TRIED = 8
+"""Small problems that say how long traces get."""
 _MOST_DECIMALS = 15
 """Those that a float64 holds."""
 
@@ -39,7 +42,15 @@ def batches(
         decimals = integer(1, _MOST_DECIMALS)("truncate_decimals", decimals, size)
     scale = 0.0 if decimals is None else 10.0**decimals
     chosen = resolve(task.name, task.options, options, size)
-    tracer = Tracer(task, task.nodes(size, options), chosen, scale)
+    nodes = task.nodes(size, options)
+
+    def longest(few_nodes: int) -> int:
+        tracer = Tracer(task, few_nodes, resolve(task.name, task.options, {}, few_nodes))
+        tracer.drop(_TRIED, mersenne.stream_from(np.random.RandomState(0)))
+        return tracer.longest
+
+    check_batch(task, nodes, count, longest)
+    tracer = Tracer(task, nodes, chosen, scale)
     return _batches(tracer, mersenne.stream_from(random_state), count, burn_in)
 
 

@@ -52,11 +52,13 @@ def _compiled(
 
 def side_by_side(makers: Mapping[Key, Callable[[], Compiled]]) -> dict[Key, Compiled]:
     """What each of them compiles."""
-    with (
-        progress.job("compiling", len(makers)) as job,
-        ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as executor,
-    ):
-        compiling = {key: executor.submit(make) for key, make in makers.items()}
-        for program in compiling.values():
-            program.add_done_callback(lambda _: job.advance())
-        return {key: program.result() for key, program in compiling.items()}
+    executor = ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1))
+    try:
+        with progress.job("compiling", len(makers)) as job:
+            compiling = {key: executor.submit(make) for key, make in makers.items()}
+            for program in compiling.values():
+                program.add_done_callback(lambda _: job.advance())
+            return {key: program.result() for key, program in compiling.items()}
+    finally:
+        # After Ctrl-C nobody waits for what is not compiled yet.
+        executor.shutdown(wait=False, cancel_futures=True)

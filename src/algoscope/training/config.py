@@ -17,6 +17,7 @@ from algoscope.training.objectives import Weighted, parse_objectives
 from algoscope.training.teacher import teacher_faults, teacher_for
 
 HintMode = Literal["encoded_decoded", "decoded_only", "none"]
+_LARGEST_SEED = 2**32 - 1
 _RECIPE, _NETWORK = Recipe(), NetworkConfig()
 _HINT_MODES: dict[str, dict[str, Any]] = {
     "encoded_decoded": {"encode_hints": True, "decode_hints": True},
@@ -83,6 +84,9 @@ def hint_options(mode: str) -> dict[str, Any]:
 
 def check(config: TrainingConfig) -> None:
     """Lists everything that is wrong with the configuration."""
+    faults = serialise.type_faults(config)
+    if faults:
+        raise ConfigError("\n".join(faults))
     faults = [*_check_numbers(config), *check_choices(config.network)]
     if not faults:
         faults += check_processor(config.network)
@@ -114,7 +118,9 @@ def check(config: TrainingConfig) -> None:
 def _check_numbers(config: TrainingConfig) -> list[str]:
     counts = ("seeds", "steps", "evaluate_every", "pool_steps", "time_buckets")
     faults = integer_faults(config, counts)
-    faults += integer_faults(config, ("first_seed", "data_seed"), least=0)
+    faults += integer_faults(config, ("data_seed",), least=0, most=_LARGEST_SEED)
+    last = _LARGEST_SEED + 1 - config.seeds
+    faults += integer_faults(config, ("first_seed",), least=0, most=last)
     faults += number_faults(config, ("learning_rate", "clip", "regularisation"))
     if not 0 <= config.teacher_forcing <= 1:
         faults.append(

@@ -6,6 +6,7 @@ such costs, and its caches serve one network at a time better.
 """
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,14 +14,20 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from algoscope import capacity, tasks
 from algoscope.errors import ConfigError
+from algoscope.tasks.batch_size import batch_octets
 from algoscope.training.config import TrainingConfig, check
 from algoscope.training.model import Layout, name_faults
-from algoscope.training.pool import TaskPlan, make_plan
+from algoscope.training.pool import TaskPlan, make_plan, steps_per_generation
 
 _ARRAYS = 24
 _PART_OF_MEMORY = 0.5
 _NUMBER_BYTES = 4
+_COPIES = 4
+"""Of the weights: themselves, Adam's two moments, and the best so far."""
+_COMPACT = 1 / 8
+"""At least so much of a batch's memory is left in the small types of the pool."""
 
 
 class Placement(NamedTuple):
@@ -61,7 +68,28 @@ def plan_training(
     faults = name_faults("weights to freeze", config.freeze, layout.shapes.names())
     if faults:
         raise ConfigError("\n".join(faults))
+    _check_memory(config, plans, layout)
     return TrainingPlan(config, plans, layout, _placement(config, plans, at_once))
+
+
+def _check_memory(config: TrainingConfig, plans: Sequence[TaskPlan], layout: Layout) -> None:
+    """Refuses a training that surely does not fit."""
+    weights = sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(layout.shapes))
+    each = _NUMBER_BYTES * _COPIES * weights
+    capacity.check(
+        f"{config.seeds:,} networks of {weights:,} weights",
+        config.seeds * each,
+        "take fewer seeds or a smaller network",
+    )
+    nodes, problems = max(config.recipe.sizes), steps_per_generation(config) * config.recipe.count
+    for plan in plans:
+        steps = max(times[-1] for times in plan.buckets)
+        pool = batch_octets(tasks.get(plan.task), nodes, problems, steps)
+        capacity.check(
+            f"{problems:,} problems of {plan.task} with up to {nodes:,} nodes",
+            _COMPACT * pool / len(config.recipe.sizes),
+            "take smaller problems, a smaller batch, or draw them anew more often (pool_steps)",
+        )
 
 
 def _placement(config: TrainingConfig, plans: Sequence[TaskPlan], at_once: int | None) -> Placement:

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from algoscope import tasks
+from algoscope import serialise, tasks
 from algoscope.configuration import (
     Reads,
     TowerConfig,
@@ -40,9 +40,12 @@ def check_tower(config: TowerConfig) -> list[str]:
 
 def check(config: TransnarConfig) -> None:
     """Lists everything that is wrong with the configuration."""
+    faults = serialise.type_faults(config)
+    if faults:
+        raise ConfigError("\n".join(faults))
     faults = check_tower(config.tower)
     faults += integer_faults(config, ("samples", "decimals", "steps", "batch", "warmup"))
-    faults += integer_faults(config, ("seed", "data_seed"), least=0)
+    faults += integer_faults(config, ("seed", "data_seed"), least=0, most=2**32 - 1)
     faults += number_faults(config, ("learning_rate", "clip"), positive=True)
     missing = [name for name in ("tasks", "sizes") if not getattr(config, name)]
     faults += [f"{name}: got none, needed at least one" for name in missing]

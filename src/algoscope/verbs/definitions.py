@@ -9,6 +9,7 @@ or a file of weights did. Whatever tasks and programs it defines are then known 
 import functools
 import pathlib
 import sys
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -43,7 +44,19 @@ def run_file(path: pathlib.Path) -> dict[str, Any]:
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)
-    return runpy.run_path(str(path))
+    try:
+        return runpy.run_path(str(path))
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{_place(path, error)}: {type(error).__name__}: {error}") from error
+
+
+def _place(path: pathlib.Path, error: BaseException) -> str:
+    """The file, with the line of it that failed."""
+    if isinstance(error, SyntaxError):
+        return f"{path}, line {error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    return f"{path}, line {lines[-1]}" if lines else str(path)
 
 
 def _find(kind: str, text: str, get: Callable[[str], T]) -> T:

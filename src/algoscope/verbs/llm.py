@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from algoscope.llm.prompts import Item
     from algoscope.llm.subjects import Subject
 
-_EXTRA = ("torch", "transformers", "sklearn", "tokenizers", "gguf")
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _AboutModel(Verb):
@@ -288,11 +286,4 @@ class Llm:
     ]
 
     def main(self) -> int:
-        try:
-            return self.verb.main()
-        except ModuleNotFoundError as error:
-            if error.name in _EXTRA:
-                raise ValueError(
-                    f"{error.name} is not installed; it comes with pip install 'algoscope[llm]'"
-                ) from None
-            raise
+        return self.verb.main()

@@ -1,19 +1,15 @@
 """What every verb prints, in one place: results on stdout as tables or JSON, progress on stderr."""
 
-import contextlib
 import dataclasses
 import functools
 import io
 import json
-import signal
 import sys
-from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
 import tyro
 
 from algoscope import progress
-from algoscope.errors import Stopped
 from algoscope.progress import ProgressLine
 from algoscope.table import Table
 
@@ -78,25 +74,6 @@ class Verb:
         return answer.status
 
 
-@contextlib.contextmanager
-def explained_end() -> Iterator[None]:
-    """Ends the process with a message and a status where a verb cannot go on."""
-    try:
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
-    except Stopped as stopped:
-        print(stopped, file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        # Nobody reads on, as after `| head`. Other programs end by this signal, too.
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        signal.raise_signal(signal.SIGPIPE)
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
-
-
 def number(value: Any, digits: int = 4) -> str:
     """A cell of a table."""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
@@ -104,14 +81,16 @@ def number(value: Any, digits: int = 4) -> str:
 
 def named_values(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
     """NAME=VALUE arguments; a value is JSON, or else a text."""
+    from algoscope.serialise import FormatError, parse_json
+
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"{option}: got {text!r}, needed NAME=VALUE, such as p=[0.1,0.5]")
         try:
-            values[name] = json.loads(value)
-        except ValueError:
+            values[name] = parse_json(value)
+        except FormatError:
             values[name] = value
     return values
 

@@ -1,0 +1,53 @@
+"""Capacity: what something needs is estimated before memory is taken for it."""
+
+import os
+import pathlib
+
+_MEMINFO = pathlib.Path("/proc/meminfo")
+_GROUP = pathlib.Path("/sys/fs/cgroup")
+_MOST = 10**30
+_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+
+
+class CapacityError(ValueError):
+    """What needs more memory than there is, how much, and what to do."""
+
+
+def check(what: str, octets: float, advice: str, free: float | None = None) -> None:
+    """Refuses what needs more bytes than are free: in the main memory, if not said otherwise."""
+    free = available() if free is None else free
+    if octets > free:
+        raise CapacityError(
+            f"{what}: needs about {readable(octets)} of memory, and {readable(free)} are free; "
+            f"{advice}"
+        )
+
+
+def available() -> int:
+    """Bytes that this process can still take."""
+    free = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    if _MEMINFO.exists():
+        lines = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines())
+        free = [int(lines["MemAvailable"].split()[0]) * 1024]
+    limit, used = (_number(_GROUP / name) for name in ("memory.max", "memory.current"))
+    if limit is not None:
+        free.append(limit - (used or 0))
+    return max(0, min(free))
+
+
+def readable(octets: float) -> str:
+    """As 3.2 GB."""
+    octets = min(octets, _MOST)
+    for unit in _UNITS[:-1]:
+        if octets < 1000:
+            return f"{octets:.3g} {unit}"
+        octets /= 1000
+    return f"{octets:,.0f} {_UNITS[-1]}"
+
+
+def _number(path: pathlib.Path) -> int | None:
+    """What a file of the system says, None if it says that there is no limit."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,93 @@
+"""The end of a command: whatever keeps a verb from going on becomes one line, with what to do.
+
+With ALGOSCOPE_TRACEBACK=1 Python's own account is shown instead.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterator
+
+from algoscope import capacity
+from algoscope.errors import Stopped
+
+INTERRUPTED = 130
+"""The status of a process that Ctrl-C ended."""
+_TRACEBACK = "ALGOSCOPE_TRACEBACK"
+_EXTRAS = {
+    "llm": ("torch", "transformers", "sklearn", "tokenizers", "gguf", "accelerate"),
+    "harness": ("inspect_ai", "lm_eval"),
+    "track": ("tensorboard", "wandb", "mlflow"),
+}
+"""What comes with the extras of this package, by the names of modules."""
+_OUT_OF_MEMORY = ("RESOURCE_EXHAUSTED", "out of memory", "bad_alloc", "can't allocate memory")
+_NO_DEVICE = "Unable to initialize backend"
+
+
+@contextlib.contextmanager
+def explained_end() -> Iterator[None]:
+    """Ends the process with a message and a status where a verb cannot go on."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Nobody reads on, as after `| head`. Other programs end by this signal, too.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGPIPE)
+    except Stopped as stopped:
+        print(stopped, file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt:
+        if _TRACEBACK in os.environ:
+            raise
+        print("interrupted; what was finished before is safe", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        if _TRACEBACK in os.environ:
+            raise
+        sys.exit(f"error: {explanation(error)}")
+
+
+def explanation(error: Exception) -> str:
+    """What went wrong, and what to do about it."""
+    text = str(error)
+    # JAX's and torch's errors are known by their words: their types come with heavy packages.
+    if isinstance(error, MemoryError) or any(words in text for words in _OUT_OF_MEMORY):
+        free = capacity.readable(capacity.available())
+        return (
+            f"the memory does not suffice ({_first_line(error)}); {free} of main memory are free: "
+            "take smaller problems, fewer of them, or a smaller network"
+        )
+    if isinstance(error, ValueError | OSError):
+        return text
+    if isinstance(error, ModuleNotFoundError):
+        return _missing(error.name or text)
+    if isinstance(error, RecursionError):
+        return "got something that is nested too deeply, needed less depth"
+    if _NO_DEVICE in text:
+        return (
+            f"JAX finds no such device ({_first_line(error)}); leave JAX_PLATFORMS unset, or "
+            "install what the device needs, such as pip install 'algoscope[cuda]'"
+        )
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"{type(error).__name__}: {_first_line(error)} (in {os.path.basename(place.filename)}, "
+        f"line {place.lineno}). This is a fault of Algoscope: please report it with what "
+        f"{_TRACEBACK}=1 shows"
+    )
+
+
+def _missing(module: str) -> str:
+    package = module.partition(".")[0]
+    for extra, packages in _EXTRAS.items():
+        if package in packages:
+            return f"{package} is not installed; it comes with pip install 'algoscope[{extra}]'"
+    return f"{package} is not installed, and needed; pip install {package}"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

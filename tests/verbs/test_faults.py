@@ -1,0 +1,230 @@
+"""Faults that were found by trying, each with the command and the line that answers it now.
+
+`TABLE` has those that a command alone shows; what needs a broken file or a signal follows it.
+"""
+
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from finished import finished_run, network
+
+from algoscope import networks, tasks
+from algoscope.runs import lock, parquet
+from algoscope.verbs import ending
+from algoscope.verbs.tasks import Tasks
+
+TABLE = {
+    # options of a network
+    "train bfs --network processor=[1]": "processor: got [1], needed a text",
+    "train bfs --network dropout=x": "dropout: got 'x', needed a number",
+    "train bfs --network attention_mask=x": "attention_mask: got 'x', needed a number",
+    "train bfs --network width=1.5": "width: got 1.5, needed an integer",
+    "train bfs --first-seed 4294967296": "first_seed: got 4294967296, needed an integer",
+    "train bfs --seeds 2 --first-seed 4294967295": "at most 4,294,967,294",
+    f"sample bfs --options p={'[' * 10_000}": "p: got",
+    "sample bfs --options p=NaN": "p: got nan, needed a finite number",
+    # sizes that do not fit
+    "sample bfs --size 100000": "32 problems of bfs with 100,000 nodes: needs about",
+    "sample bfs --size 16 --count 100000000000": "needs about",
+    "verify bfs --size 20000": "256 problems of bfs with 20,000 nodes: needs about",
+    "sample floyd_warshall --size 2000": "32 problems of floyd_warshall with 2,000 nodes: needs",
+    "train bfs --sizes 1000000": "with 1,000,000 nodes: needs about",
+    "train bfs --network width=1000000": "of width 1,000,000: needs about",
+    "verify bfs --width 100000000": "width: got 100000000, needed an integer from 1 to 16,777,216",
+    "verify bfs --width 10000000": "a network of width 10,000,000: needs about",
+    "compile bfs --variant printed --size 1000000 --out a.safetensors": "needs about",
+    # what is not there
+    "llm navigate --model navigator --device cuda": "device: got 'cuda', which torch does not have",
+    "llm navigate --model navigator --device tpu9": "device: got 'tpu9'",
+    "runs list --root /nowhere": "got no folder",
+}
+
+
+@pytest.mark.parametrize("command", TABLE, ids=lambda command: command[:50])
+def test_one_line_answers_in_seconds_and_nothing_is_left(command, refused, tmp_path):
+    begun = time.monotonic()
+    message = refused(*command.split())
+    assert TABLE[command] in message
+    assert len(message) < 500
+    assert time.monotonic() - begun < 60  # A second, once everything is imported and compiled.
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import nothing_of_this_name", "line 1: ModuleNotFoundError: No module named"),
+        ("x = 1\n1 / 0", "line 2: ZeroDivisionError"),
+        ("def", "line 1: SyntaxError"),
+        ("raise SystemExit(3)", "line 1: SystemExit: 3"),
+    ],
+)
+def test_a_fault_in_the_users_own_file_is_said_with_its_line(refused, tmp_path, text, message):
+    (tmp_path / "own.py").write_text(text)
+    assert message in refused("sample", "own.py")
+    assert message in refused("judge", "own.py", "--task", "bfs")
+
+
+def damage(path: pathlib.Path, kind: str) -> None:
+    metadata = {"algoscope": json.dumps({"version": "0.1.0", "task": "bfs"})}
+    arrays = {"a": np.zeros(2, np.float32)}
+    match kind:
+        case "metadata that is no object":
+            octets = safetensors.numpy.save(arrays, {"algoscope": "[]"})
+        case "metadata that nests deeply":
+            octets = safetensors.numpy.save(arrays, {"algoscope": "[" * 100_000})
+        case "metadata without a network":
+            octets = safetensors.numpy.save(arrays, metadata)
+        case "one name twice":
+            entry = '"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}'
+            header = f'{{"__metadata__":{json.dumps(metadata)},{entry},{entry}}}'.encode()
+            octets = len(header).to_bytes(8, "little") + header + bytes(4)
+        case _:
+            network_ = network(0)
+            named = {n: np.asarray(a, np.float64) for n, a in networks.arrays(network_).items()}
+            value = {"NaN": np.nan, "infinity": np.inf, "too large a number": 1e300}[kind]
+            next(iter(named.values())).flat[0] = value
+            networks.save(network_, path, "bfs")
+            with safetensors.safe_open(path, "numpy") as file:
+                octets = safetensors.numpy.save(named, file.metadata())
+    path.write_bytes(octets)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("metadata that is no object", "metadata: got [], needed the fields of"),
+        ("metadata that nests deeply", "nested too deeply"),
+        ("metadata without a network", "metadata.config: not there, and needed"),
+        ("one name twice", "got 'a' twice in one object"),
+        ("NaN", "got values that are not finite"),
+        ("infinity", "got values that are not finite"),
+        ("too large a number", "got values that are not finite in float32"),
+    ],
+)
+def test_weights_that_are_wrong_are_refused(refused, tmp_path, kind, message):
+    damage(tmp_path / "a.safetensors", kind)
+    refusal = refused("judge", "a.safetensors")
+    assert "a.safetensors: " in refusal
+    assert message in refusal
+
+
+def test_one_damaged_run_breaks_no_list(algoscope, refused, tmp_path):
+    sound = finished_run(tmp_path / "runs" / "sound")
+    parquet.write(sound)
+    for number, (file, text) in enumerate(
+        [
+            ("run.json", "{"),
+            ("run.json", json.dumps({**sound.description, "config": []})),
+            ("run.json", json.dumps({**sound.description, "environment": None})),
+            ("results.json", "[]"),
+            ("results.json", json.dumps(sound.results | {"test": {"bfs": 3}})),
+            ("results.parquet", "not Parquet"),
+        ]
+    ):
+        run = finished_run(tmp_path / "runs" / f"damaged-{number}")
+        parquet.write(run)
+        (run.path / file).write_text(text)
+    rows = {row["run"]: row["state"] for row in json.loads(algoscope("runs", "list", "--json"))}
+    assert rows.pop("sound") == "finished"
+    assert rows.pop("damaged-5") == "finished"
+    assert set(rows.values()) == {"damaged"}
+    assert "damaged-0" in algoscope("runs")
+    counted = "select count(*) as n from results where run = 'sound'"
+    assert json.loads(algoscope("runs", "query", counted, "--json"))[0]["n"] > 0
+    for name in ("damaged-0", "damaged-1", "damaged-4"):
+        assert f"{name}/" in refused("runs", "compare", "runs/sound", f"runs/{name}")
+        assert f"{name}/" in refused("runs", "import", f"runs/{name}", "--root", "elsewhere")
+        assert f"{name}/" in refused("train", "--resume", f"runs/{name}") or name == "damaged-4"
+
+
+def test_demo_and_force_leave_other_runs_alone(refused, tmp_path):
+    run = finished_run(tmp_path / "runs" / "mine")
+    before = sorted(path.name for path in run.path.rglob("*"))
+    assert "holds a run that is no demo" in refused("demo", "--out", "runs/mine")
+    with lock.hold(run.path):
+        message = refused("train", "bfs", "--out", "runs/mine", "--force")
+        assert "another process is training" in message
+    assert sorted(path.name for path in run.path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (MemoryError("Unable to allocate 1 TiB"), "the memory does not suffice"),
+        (RuntimeError("RESOURCE_EXHAUSTED: Out of memory"), "the memory does not suffice"),
+        (ModuleNotFoundError("No module", name="torch"), "pip install 'algoscope[llm]'"),
+        (ModuleNotFoundError("No module", name="wandb"), "pip install 'algoscope[track]'"),
+        (ModuleNotFoundError("No module", name="rich.table"), "pip install rich"),
+        (RuntimeError("Unable to initialize backend 'cuda'"), "JAX finds no such device"),
+        (RecursionError("maximum depth"), "nested too deeply"),
+        (KeyError("tokens"), "This is a fault of Algoscope: please report it"),
+    ],
+)
+def test_every_failure_is_one_line(refused, monkeypatch, error, message):
+    def fail(_verb):
+        raise error
+
+    monkeypatch.setattr(Tasks, "run", fail)
+    monkeypatch.delenv("ALGOSCOPE_TRACEBACK", raising=False)
+    refusal = refused("tasks")
+    assert message in refusal
+    assert "\n" not in refusal
+    monkeypatch.setenv("ALGOSCOPE_TRACEBACK", "1")
+    with pytest.raises(type(error)):
+        refused("tasks")
+
+
+INTERRUPTED = """
+import signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # Ignored in the background of a shell.
+from algoscope import cli
+from algoscope.verbs.tasks import Tasks
+def work(_verb):
+    import jax, jax.numpy as jnp
+    def compile():
+        for n in range(1, 1000):
+            jax.jit(lambda x: sum(jnp.sin(x * k) @ x for k in range(200))).lower(
+                jnp.ones((n, n))).compile()
+    for _ in range(2):
+        threading.Thread(target=compile).start()
+    print("working", flush=True)
+    time.sleep(60)
+Tasks.run = work
+sys.argv = ["algoscope", "tasks"]
+cli.main()
+"""
+
+
+def test_ctrl_c_while_threads_compile_is_one_line_at_once():
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "working\n"
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == ending.INTERRUPTED
+    assert errors.strip() == "interrupted; what was finished before is safe"
+
+
+def test_networks_are_built_by_the_name_of_a_task():
+    import jax
+
+    config = networks.NetworkConfig(width=2)
+    built = networks.build("bfs", config, key=jax.random.key(0))
+    assert built.features == tasks.get("bfs").features
