@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from programs.comparing import QUICK
 from small import CONFIG, changed
 
 from algoscope import networks, programs, tasks, training
@@ -28,6 +29,7 @@ from algoscope.training.teacher import demonstrate, teacher_for
 ALL = ("hints", "outputs", "attention=0.5", "exchange=0:1@10")
 RECIPE = tasks.Recipe(sizes=(5,), count=4, p=(0.8,))
 WITH_PROGRAM = sorted({programs.get(name).task.name for name in programs.names()})
+WITH_QUICK_PROGRAM = sorted({program.task.name for program in QUICK})
 ATTENDING = [name for name, processor in PROCESSORS.items() if processor.attends]
 
 
@@ -201,7 +203,7 @@ def test_partners_share_source_and_positions_and_have_other_graphs(taught):
 
 @pytest.mark.parametrize("task", WITH_PROGRAM)
 def test_batches_of_training_go_back_to_the_form_of_programs(task):
-    batch = next(tasks.stream(task, tasks.Recipe(sizes=(5,), count=3)))
+    batch = next(tasks.stream(task, tasks.Recipe(sizes=(least_size(task, 5),), count=3)))
     sampled = as_sampled(batch)
     assert set(sampled.features) == set(tasks.get(task).features)
     for program in programs.of_task(task, Role.REFERENCE):
@@ -267,11 +269,17 @@ def test_a_reference_teaches_where_none_is_named():
 SMALLEST = tasks.Recipe(sizes=(4,), count=2)
 
 
+def least_size(task: str, size: int) -> int:
+    """Needles of up to 8 characters, as training draws them, need a haystack that is longer."""
+    return max(size, 17) if "length_needle" in tasks.get(task).options else size
+
+
 def takes_a_step(task: str, processor: str) -> None:
     """One step of all objectives on the smallest problems, from random weights."""
     network = NetworkConfig(width=4, processor=processor)
+    recipe = dataclasses.replace(SMALLEST, sizes=(least_size(task, SMALLEST.sizes[0]),))
     config = training.TrainingConfig(
-        (task,), steps=1, objective=ALL, recipe=SMALLEST, network=network
+        (task,), steps=1, objective=ALL, recipe=recipe, network=network
     )
     plan, pooled = material(config)
     whole = plan_training(config, plans=(plan,))
@@ -287,8 +295,8 @@ def takes_a_step(task: str, processor: str) -> None:
     assert all(np.isfinite(vector).all() for vector in learner.weights.values())
 
 
-@pytest.mark.parametrize("task", WITH_PROGRAM)
-def test_every_task_with_a_program_takes_a_step(task):
+@pytest.mark.parametrize("task", WITH_QUICK_PROGRAM)
+def test_every_task_with_a_quick_program_takes_a_step(task):
     takes_a_step(task, "gatv2")
 
 

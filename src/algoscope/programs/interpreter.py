@@ -20,6 +20,7 @@ from algoscope.programs.language import (
     Emitted,
     Form,
     GraphProgram,
+    Linear,
     Round,
     Selection,
     Term,
@@ -152,6 +153,11 @@ class Machine:
         self.hints = {
             f.name: np.asarray(batch.hints[f.name][:, 0]) for f in batch.task.at(Stage.HINT)
         }
+        self.read_names: dict[str, list[str]] = {}
+        for atom in program.atoms:
+            self.read_names.setdefault(atom.where, []).append(atom.name)
+        self.linear: dict[int, Linear[float]] = {}
+        """The forms of the program where N is the resolution, by identity."""
         of_edges = {atom.name for atom in program.atoms if atom.where.endswith(EDGE)}
         self.read_of_edges = of_edges | {name.removeprefix(NOT) for name in of_edges}
         self.fixed = channels(self.inputs, self.read_of_edges)
@@ -263,13 +269,15 @@ class Machine:
 
     def _fetch(self, name: str, senders: np.ndarray, nodes: Values) -> Values:
         """What the selected senders and the edges to them hold: [batch, receiver]"""
+        samples, receivers = np.ogrid[: len(senders), : self.nodes]
         fetched = {
-            Atom(name, atom.name): np.take_along_axis(value, senders, 1)
-            for atom, value in nodes.items()
+            Atom(name, read): nodes[Atom(SELF, read)][samples, senders]
+            for read in self.read_names.get(name, ())
         }
+        edges = f"{name}.{EDGE}"
         return fetched | {
-            Atom(f"{name}.{EDGE}", edge): np.take_along_axis(value, senders[..., None], 2)[..., 0]
-            for edge, value in self.channels.edges.items()
+            Atom(edges, read): self.channels.edges[read][samples, receivers, senders]
+            for read in self.read_names.get(edges, ())
         }
 
     def _snap(self) -> None:
@@ -287,18 +295,18 @@ class Machine:
         """Promises hold until a sample's last step; what follows is padding."""
         for variable in self.program.variables:
             value, bound = self.state[variable.name], variable.bound.at(self.resolution)
-            beyond = (value > bound + _SLACK) | (value < -_SLACK)
-            self._note(
-                running & beyond.any(1),
-                f"{variable.name}, step {self.number}: got values from {value.min():.6g} to "
-                f"{value.max():.6g}, needed from 0 to {bound:g}; if a Float, declare it "
-                "larger; if a Bool, two of its cases hold at once",
-            )
-            if variable.type is Type.BOOL:
+            beyond = running & ((value > bound + _SLACK) | (value < -_SLACK)).any(1)
+            if beyond.any():
                 self._note(
-                    running & ~np.isin(value, (0, 1)).all(1),
-                    f"{variable.name}, step {self.number}: got a value that is neither 0 nor 1",
+                    beyond,
+                    f"{variable.name}, step {self.number}: got values from {value.min():.6g} to "
+                    f"{value.max():.6g}, needed from 0 to {bound:g}; if a Float, declare it "
+                    "larger; if a Bool, two of its cases hold at once",
                 )
+            if variable.type is Type.BOOL:
+                between = running & ((value != 0) & (value != 1)).any(1)
+                reason = f"{variable.name}, step {self.number}: got a value that is neither 0 nor 1"
+                self._note(between, reason)
 
     def _note(self, broken: np.ndarray, reason: str) -> None:
         if broken.any() and not self.reason:
@@ -335,7 +343,9 @@ class Machine:
         return classes[0]
 
     def _evaluate(self, form: Form, values: Values) -> np.ndarray | float:
-        linear = form.at(self.resolution)
+        linear = self.linear.get(id(form))
+        if linear is None:
+            linear = self.linear[id(form)] = form.at(self.resolution)
         return sum((values[atom] * c for atom, c in linear.terms.items()), linear.constant)
 
     def _total(self, terms: tuple[Term, ...], values: Values) -> np.ndarray:

@@ -20,7 +20,7 @@ from algoscope.programs.approximate import (
     scaled,
 )
 from algoscope.programs.channels import Channel
-from algoscope.programs.interpreter import RoundView, follow
+from algoscope.programs.interpreter import RoundView, Run, follow
 from algoscope.programs.language import (
     EDGE,
     GRAPH,
@@ -45,16 +45,19 @@ from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
 
-def certain(program: GraphProgram, batch: Batch, sharpness: float) -> np.ndarray:
-    """On which samples float32 cannot differ from the exact run: bool [batch]. Of a program that
-    compares numbers exactly, a number and itself must not seem to differ: its run on the inputs as
-    float32 has them is followed, and has to be the same as on the inputs themselves."""
+def certain(
+    program: GraphProgram, batch: Batch, sharpness: float, exact: Run | None = None
+) -> np.ndarray:
+    """On which samples float32 cannot differ from the exact run, which may be known: bool [batch].
+    Of a program that compares numbers exactly, a number and itself must not seem to differ: its run
+    on the inputs as float32 has them is followed, and has to be the same as the exact one."""
     rounded = in_float32(batch)
     ledger = Ledger(lower(program), rounded, sharpness, program.compares)
     run = follow(program, rounded, observer=ledger)
     sure = ledger.certain & ~run.broken
     if program.compares:
-        sure &= _alike(run.recording, follow(program, batch).recording)
+        exact = follow(program, batch) if exact is None else exact
+        sure &= _alike(run.recording, exact.recording)
     return sure
 
 

@@ -154,7 +154,7 @@ def _compare(
         raise PromiseError(run.reason)
     sure = np.ones(len(batch), bool)
     if precision is FLOAT32:
-        sure = certain(program, batch, compiled.certificate.sharpness)
+        sure = certain(program, batch, compiled.certificate.sharpness, run)
     reference, interpreter = _reference(batch), _recorded(run.recording)
     return _Comparison(
         _equality(network, reference, batch),

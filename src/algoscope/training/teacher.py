@@ -18,6 +18,8 @@ from algoscope.programs.interpreter import Machine
 from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import as_sampled
 
+_MASKED = -1
+
 
 class Demonstration(NamedTuple):
     """What a program did on the problems of one or several batches, step by step."""
@@ -140,11 +142,17 @@ def _with_trace(batch: Batch, emitted: dict[str, np.ndarray]) -> Batch:
         hint = batch.hints[feature.name]
         later = emitted[feature.name][:, : batch.time - 1]
         counted = counts.reshape(counts.shape + (1,) * (later.ndim - 2))
-        later = np.where(counted, later, 0).astype(hint.dtype)
+        later = np.where(counted, _masked_as(hint[:, 1:], later), 0).astype(hint.dtype)
         hints[feature.name] = np.concatenate([hint[:, :1], later], 1)
     samples, last = np.arange(len(batch)), np.maximum(np.asarray(batch.lengths) - 2, 0)
-    outputs = {
-        f.name: emitted[f.name][samples, last].astype(batch.outputs[f.name].dtype)
-        for f in batch.at(Stage.OUTPUT)
-    }
+    outputs = {}
+    for feature in batch.at(Stage.OUTPUT):
+        output = batch.outputs[feature.name]
+        shown = _masked_as(output, emitted[feature.name][samples, last])
+        outputs[feature.name] = shown.astype(output.dtype)
     return dataclasses.replace(batch, hints=hints, outputs=outputs)
+
+
+def _masked_as(truth: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """What is shown, but for what counts neither for nor against a prediction."""
+    return np.where(truth == _MASKED, _MASKED, shown)
