@@ -1,6 +1,8 @@
 """Run folders: what they hold, and that nothing is lost."""
 
 import json
+import pathlib
+import platform
 import resource
 import shutil
 
@@ -9,7 +11,8 @@ import pytest
 from finished import CONFIG, SEEDS, finished_run, network
 
 from algoscope import networks, runs
-from algoscope.runs import RunError, checkpoints, reservation
+from algoscope.runs import RunError, checkpoints, environment, reservation
+from algoscope.training import loop
 
 
 def test_a_finished_run_describes_itself(tmp_path):
@@ -20,10 +23,10 @@ def test_a_finished_run_describes_itself(tmp_path):
     assert run.config == CONFIG
     assert run.results["test"]["bfs"]["score"] == [0.5, 0.75]
     assert run.metrics.loss.shape == (4, 2, 1)
-    environment = run.description["environment"]
-    assert environment["platform"] == "cpu"
-    assert environment["packages"]["jax"]
-    assert {"algoscope", "commit", "device", "python"} <= set(environment)
+    place = run.description["environment"]
+    assert place["platform"] == "cpu"
+    assert place["packages"]["jax"]
+    assert {"algoscope", "commit", "device", "python", "vectors"} <= set(place)
 
 
 def test_each_seed_s_weights_are_an_ordinary_network(tmp_path):
@@ -138,3 +141,27 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match="cannot be written"):
         reservation.create(tmp_path / "file" / "run", CONFIG)
+
+
+def test_a_run_that_goes_on_with_other_instructions_has_a_note(tmp_path, monkeypatch):
+    run = finished_run(tmp_path / "a")
+    assert loop._moved(run) == ()
+    begun = run.description["environment"]["vectors"]
+    monkeypatch.setattr(environment, "vector_instructions", lambda: "MMX")
+    [note] = loop._moved(run)
+    assert f"begun on 1 × cpu ({begun}), went on from step 4 on 1 × cpu (MMX): " in note
+
+
+def test_a_limit_to_xlas_instructions_is_known(monkeypatch):
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    monkeypatch.setattr(pathlib.Path, "read_text", lambda path: "flags : fpu sse4_2 avx avx2")
+    assert environment.vector_instructions() == "AVX2"
+    for limit, name in {"AVX512": "AVX2", "AVX2": "AVX2", "sse4_2": "SSE4_2", "x": "AVX2"}.items():
+        monkeypatch.setenv("XLA_FLAGS", f"--a=b --xla_cpu_max_isa={limit}")
+        assert environment.vector_instructions() == name
+
+    def nothing(path):
+        raise OSError
+
+    monkeypatch.setattr(pathlib.Path, "read_text", nothing)
+    assert environment.vector_instructions() == platform.machine()

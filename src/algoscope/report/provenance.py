@@ -4,6 +4,7 @@ which commands."""
 import dataclasses
 import json
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from algoscope import falsify, training
@@ -36,7 +37,7 @@ def section(run: Run, findings: Findings) -> str:
                 "training took": f"{run.seconds:.0f} s for all seeds",
                 "examination took": f"{findings.seconds:.0f} s",
                 "device": f"{place['device']} ({place['platform']}, {place['devices']})",
-                "system": f"{place['system']}, Python {place['python']}",
+                "system": _system(place),
                 "Algoscope": f"{run.description['version']}, commit {place['commit']}",
                 "examined by": examined_by,
                 "versions": ", ".join(f"{name} {v}" for name, v in versions.items()),
@@ -68,11 +69,16 @@ def own_section(files: str, findings: Findings) -> str:
             "files": files,
             "examination took": f"{findings.seconds:.0f} s",
             "device": f"{place['device']} ({place['platform']}, {place['devices']})",
-            "system": f"{place['system']}, Python {place['python']}",
+            "system": _system(place),
             "Algoscope": f"{place['algoscope']}, commit {place['commit']}",
             "versions": ", ".join(f"{name} {v}" for name, v in versions.items()),
         }
     ) + element("pre", escape(command), tabindex="0")
+
+
+def _system(place: Mapping[str, Any]) -> str:
+    vectors = f", {place['vectors']}" if "vectors" in place else ""
+    return f"{place['system']}{vectors}, Python {place['python']}"
 
 
 def training_command(run: Run) -> str:

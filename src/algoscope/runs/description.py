@@ -45,6 +45,7 @@ class Environment(TypedDict):
     platform: str
     python: str
     system: str
+    vectors: NotRequired[str]
 
 
 class Description(TypedDict):

@@ -4,12 +4,15 @@ import importlib.metadata
 import os
 import pathlib
 import platform
+import re
 import subprocess
 
 import jax
 
 from algoscope import __version__
 
+_VECTORS = {"AVX512": "avx512f", "AVX2": "avx2", "AVX": "avx", "SSE4_2": "sse4_2"}
+"""XLA's names, the widest first, with Linux's."""
 _PACKAGES = ("jax", "jaxlib", "equinox", "numpy", "numba", "safetensors")
 
 
@@ -24,7 +27,24 @@ def environment() -> dict:
         "platform": devices[0].platform,
         "device": devices[0].device_kind,
         "devices": len(devices),
+        "vectors": vector_instructions(),
     }
+
+
+def vector_instructions() -> str:
+    """The widest vector instructions that XLA may use on this CPU, in its own words. Sums are taken
+    in their width, so the last bits of float32 depend on them, and on nothing else of the CPU that
+    we know of (docs/explanation/reproducibility.md). Other machines are told by their name."""
+    limit = re.search(r"--xla_cpu_max_isa=(\w+)", os.environ.get("XLA_FLAGS", ""))
+    try:
+        flags = set(pathlib.Path("/proc/cpuinfo").read_text().split())
+    except OSError:
+        flags = set()
+    names = list(_VECTORS)
+    widest = next((name for name in names if _VECTORS[name] in flags), platform.machine())
+    if widest in names and limit and limit[1].upper() in names:
+        return max(widest, limit[1].upper(), key=names.index)
+    return widest
 
 
 def device_name() -> str:

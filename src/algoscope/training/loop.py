@@ -22,6 +22,7 @@ from algoscope import progress
 from algoscope.errors import Stopped, unknown_name
 from algoscope.networks.weights import leaf_name
 from algoscope.runs import RunError, checkpoints, folder
+from algoscope.runs.environment import environment
 from algoscope.runs.folder import Metrics, Run
 from algoscope.training.optimiser import Learner
 
@@ -262,11 +263,15 @@ def _told(pacing: Pacing, steps: int) -> Iterator[Callable[[Report], None]]:
 
 def _moved(run: Run) -> tuple[str, ...]:
     """A note if the run goes on elsewhere than it was begun."""
-    begun, devices = run.description["environment"], jax.local_devices()
-    here = {"device": devices[0].device_kind, "devices": len(devices)}
-    if all(begun[name] == value for name, value in here.items()):
+    here, begun = environment(), run.description["environment"]
+    told = "vectors" in begun and here["platform"] == "cpu"
+    places = [
+        f"{place['devices']} × {place['device']}" + told * f" ({place.get('vectors')})"
+        for place in (begun, here)
+    ]
+    if places[0] == places[1]:
         return ()
     return (
-        f"begun on {begun['devices']} × {begun['device']}, went on from step {run.step} on "
-        f"{here['devices']} × {here['device']}: bits may differ from an uninterrupted run",
+        f"begun on {places[0]}, went on from step {run.step} on {places[1]}: bits may differ from "
+        "an uninterrupted run",
     )
