@@ -141,24 +141,24 @@ def test_networks_that_say_nothing_can_be_looked_at(found, visit, tmp_path):
 def searching(tmp_path_factory):
     """A finished run of a task that the library has no program for."""
     config = training.TrainingConfig(
-        tasks=("binary_search",), seeds=1, steps=1, network=networks.NetworkConfig(width=2)
+        tasks=("optimal_bst",), seeds=1, steps=1, network=networks.NetworkConfig(width=2)
     )
     run = reservation.create(tmp_path_factory.mktemp("runs") / "searching", config.as_json())
-    task = tasks.get("binary_search")
+    task = tasks.get("optimal_bst")
     network = networks.build(task, config.network, key=jax.random.key(0))
     metrics = runs.Metrics(np.ones((1, 1, 1)), np.zeros(1, np.int32), np.zeros((1, 1, 1)))
-    ensemble = networks.Ensemble.of([network], "binary_search", (0,))
+    ensemble = networks.Ensemble.of([network], "optimal_bst", (0,))
     return folder.finish(run, ensemble, metrics, {})
 
 
 def test_without_a_program_there_is_a_page_and_no_verdict(searching, visit):
     path = page.report([searching])
-    found = findings(searching, "binary_search")
+    found = findings(searching, "optimal_bst")
     assert found.words == {"seed 0": "not judged"}
     assert found.program is found.control is found.distances is None
     assert 0 <= found.judgements["seed 0"].evidence.external["small"].eq25 <= 1
     shown, troubles = visit(path.as_uri())
     assert not troubles
     assert shown.inner_text("h1") == "The network is not judged."
-    assert "no exact program for binary_search" in shown.inner_text(".lead")
+    assert "no exact program for optimal_bst" in shown.inner_text(".lead")
     assert shown.locator(".explorer[data-ready] .side").count() == 2
