@@ -120,5 +120,5 @@ def test_what_cannot_be_compared_is_refused(graphs):
     other = interpreted("bfs")(tasks.sample("bfs", 5, 8, seed=1))
     with pytest.raises(ValueError, match="record both on one batch"):
         gaps(other, graphs)
-    with pytest.raises(NoReferenceError, match="the library has some for bellman_ford, bfs"):
-        reference_class(tasks.sample("heapsort", 4, 1))
+    with pytest.raises(NoReferenceError, match=r"the library has some for .*bellman_ford, bfs,"):
+        reference_class(tasks.sample("optimal_bst", 4, 1))

@@ -336,7 +336,7 @@ def test_bad_subjects_are_refused_with_what_is_needed():
     with pytest.raises(ValueError, match="got one for 16 nodes alone"):
         measures.judge(networks.skeleton(tasks.get("bfs"), config), "bfs")
     with pytest.raises(measures.NoReferenceError, match="no exact program"):
-        measures.judge(interpreted("bfs"), "heapsort")
+        measures.judge(interpreted("bfs"), "optimal_bst")
 
     def other_batch(batch):
         del batch

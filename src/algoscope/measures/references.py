@@ -54,9 +54,9 @@ def exact_programs(task: Task) -> list[GraphProgram]:
     if not exact:
         raise NoReferenceError(
             f"task: got {task.name}, for which there is no exact program; the library has some for "
-            f"{', '.join(programs.tasks_with_references())}, and programs.register takes one of your own. External "
-            "faithfulness, probes and counterfactuals need none: measures.trace_match, "
-            ".probes, .counterfactual"
+            f"{', '.join(programs.tasks_with_references())}, and programs.register takes one of "
+            "your own. External faithfulness, probes and counterfactuals need none: "
+            "measures.trace_match, .probes, .counterfactual"
         )
     return exact
 

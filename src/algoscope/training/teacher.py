@@ -50,8 +50,9 @@ def teacher_for(teachers: Sequence[str], task: str) -> GraphProgram:
         if not references:
             raise ConfigError(
                 f"teacher: got none for {task}, which has no program, needed one whose choices and "
-                f"states are learnt; the library has some for {', '.join(programs.tasks_with_references())}, and "
-                "--teacher takes a file of your own"
+                "states are learnt; the library has some for "
+                f"{', '.join(programs.tasks_with_references())}, and --teacher takes a file "
+                "of your own"
             )
         program = references[0]
     return program
