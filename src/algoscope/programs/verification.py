@@ -107,6 +107,11 @@ def compare_with_reference(network: Network, batch: Batch) -> Exactness:
     return _exactness(_joined(parts, len(batch)), batch.task)
 
 
+def agreement(recording: Recording, batch: Batch) -> Equality:
+    """Whether what was recorded is what the reference algorithm did, by feature: bool [batch]."""
+    return _equality(_recorded(recording), _reference(batch), batch)
+
+
 def _recorded(recording: Recording) -> Account:
     return recording.hints | recording.outputs
 

@@ -29,6 +29,7 @@ def page(
     title: str,
     sections: Sequence[Section],
     *,
+    styles: Sequence[str] = ("page.css",),
     scripts: Sequence[str] = ("page.js",),
     data: Mapping[str, Any] | None = None,
 ) -> str:
@@ -53,7 +54,7 @@ def page(
 <link rel="icon" href="data:,">
 <title>{escape(title)}</title>
 <style>
-{asset("page.css")}</style>
+{"".join(map(asset, styles))}</style>
 </head>
 <body>
 <nav class="bar" aria-label="sections"><div><strong>Algoscope</strong><ul>{links}</ul>\

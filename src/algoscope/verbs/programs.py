@@ -3,7 +3,7 @@
 import dataclasses
 import pathlib
 import textwrap
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -21,8 +21,25 @@ class Programs(Verb):
 
     size: int = 16
     """Problem size for which the networks that Mind The Gap prints are described."""
+    html: Annotated[tuple[pathlib.Path, ...] | None, tyro.conf.arg(metavar="[FILE]")] = None
+    """Write the library as a page instead, to this file or to programs.html: texts, runs step by
+    step, weights and certificates."""
 
     def run(self) -> Answer:
+        if self.html is None:
+            return self._list()
+        if len(self.html) > 1:
+            raise ValueError(f"--html: got {len(self.html)} files, needed one")
+        return self._page(*self.html or (pathlib.Path("programs.html"),))
+
+    def _page(self, path: pathlib.Path) -> Answer:
+        from algoscope import programs
+        from algoscope.report.library import write_library
+
+        write_library(programs.names(), path)
+        return Answer({"page": path}, (f"Open {path.resolve()}",))
+
+    def _list(self) -> Answer:
         from algoscope import networks, programs
         from algoscope.programs.compiler import compile_program
         from algoscope.programs.printed import TASKS, printed
