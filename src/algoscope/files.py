@@ -73,9 +73,15 @@ def unused_folder(name: str) -> pathlib.Path:
 
 
 def check_new(folder: pathlib.Path | None) -> None:
-    """Refuses a folder that holds anything."""
+    """Refuses a folder that holds anything, or that cannot be made; to be asked before work."""
     if folder is not None and folder.exists() and not (folder.is_dir() and is_empty(folder)):
         raise ValueError(f"--out: got {folder}, which exists; needed a new folder")
+    if folder is not None:
+        above = next(path for path in folder.absolute().parents if path.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK):
+            raise ValueError(
+                f"--out: got {folder}, and {above} cannot be written to; needed a folder that can"
+            )
 
 
 def is_empty(folder: pathlib.Path) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from finished import CONFIG, SEEDS, finished_run, network
 
-from algoscope import networks, runs
+from algoscope import files, networks, runs
 from algoscope.runs import RunError, checkpoints, environment, reservation
 from algoscope.training import loop
 
@@ -165,3 +165,13 @@ def test_a_limit_to_xlas_instructions_is_known(monkeypatch):
 
     monkeypatch.setattr(pathlib.Path, "read_text", nothing)
     assert environment.vector_instructions() == platform.machine()
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_work(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="file cannot be written to"):
+        files.check_new(tmp_path / "file" / "out")
+    files.check_new(tmp_path / "a" / "b" / "out")
+    monkeypatch.setattr(files.os, "access", lambda path, mode: False)
+    with pytest.raises(ValueError, match="cannot be written to; needed a folder that can"):
+        files.check_new(tmp_path / "a" / "b" / "out")

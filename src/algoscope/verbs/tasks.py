@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from algoscope import progress
 from algoscope.table import Table
 from algoscope.verbs.definitions import find_task
 from algoscope.verbs.output import Answer, Verb, named_values
@@ -69,7 +70,8 @@ class Sample(Verb):
             _check_file(self.out)
         options = named_values("--options", self.options)
         task = find_task(self.name)
-        batch = tasks.sample(task, self.size, self.count, self.seed, **options)
+        with progress.job("drawing problems"):
+            batch = tasks.sample(task, self.size, self.count, self.seed, **options)
         if self.out:
             file = io.BytesIO()
             np.savez_compressed(file, **_named_arrays(batch))  # pyright: ignore[reportArgumentType]

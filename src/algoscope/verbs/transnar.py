@@ -6,6 +6,7 @@ from typing import Annotated
 
 import tyro
 
+from algoscope import progress
 from algoscope.configuration import TowerConfig, TransnarConfig, shared_fields
 from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb
@@ -75,7 +76,8 @@ class Evaluate(Verb):
     def run(self) -> Answer:
         from algoscope import transnar
 
-        scores = transnar.evaluate(transnar.load(self.path), self.sizes, self.problems)
+        with progress.job("writing and scoring"):
+            scores = transnar.evaluate(transnar.load(self.path), self.sizes, self.problems)
         fields = ("shape", "parse", "clrs", "exact")
         shown = (*fields, "clrs_error")
         rows = [
