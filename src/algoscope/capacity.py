@@ -2,8 +2,9 @@
 
 import os
 import pathlib
+import resource
 
-_MEMINFO = pathlib.Path("/proc/meminfo")
+_MEMINFO, _STATUS = pathlib.Path("/proc/meminfo"), pathlib.Path("/proc/self/status")
 _GROUP = pathlib.Path("/sys/fs/cgroup")
 _MOST = 10**30
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
@@ -25,14 +26,24 @@ def check(what: str, octets: float, advice: str, free: float | None = None) -> N
 
 def available() -> int:
     """Bytes that this process can still take."""
-    free = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    if _MEMINFO.exists():
-        lines = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines())
-        free = [int(lines["MemAvailable"].split()[0]) * 1024]
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    free = [_lines(_MEMINFO).get("MemAvailable", whole)]
     limit, used = (_number(_GROUP / name) for name in ("memory.max", "memory.current"))
     if limit is not None:
         free.append(limit - (used or 0))
+    for kind, name in ((resource.RLIMIT_AS, "VmSize"), (resource.RLIMIT_DATA, "VmData")):
+        limit, _ = resource.getrlimit(kind)
+        if limit != resource.RLIM_INFINITY:
+            free.append(limit - _lines(_STATUS).get(name, 0))
     return max(0, min(free))
+
+
+def _lines(path: pathlib.Path) -> dict[str, int]:
+    """Bytes by name, of a file of the system whose lines are `name: number kB`."""
+    if not path.exists():
+        return {}
+    words = (line.split() for line in path.read_text().splitlines())
+    return {each[0].rstrip(":"): int(each[1]) * 1024 for each in words if each[-1:] == ["kB"]}
 
 
 def readable(octets: float) -> str:

@@ -282,3 +282,19 @@ def test_a_number_may_contain_n_which_stays_a_symbol():
 def test_n_squared_is_a_fault(line):
     (fault,) = faults_of(program_text(far=line))
     assert fault == Fault(8, 1, "N * N: needed numbers of the form a + b * N")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("dist: Float(6)\nbest = minimum(other.dist + edge)", "unknown edge input"),
+        (f"x = {'-' * 3_000}1", "nested too deeply"),
+        (f"x = {'1 + ' * 3_000}1", "nested too deeply"),
+        (f"x = '{'a' * 200_000}'", "needed at most 100,000"),
+        ("x = 1\0", "null"),
+    ],
+)
+def test_what_no_program_holds_is_refused(line, message):
+    """Found by fuzzing."""
+    with pytest.raises(ProgramError, match=message):
+        parse("own", "bfs", line)

@@ -257,7 +257,7 @@ class Expressions:
             if not selecting and path[:1] == [EDGE]:
                 where, path = f"{where}.{EDGE}", path[1:]
         if where.endswith(EDGE):
-            view, path = (path[:1], path[1:]) if path[0] in (BACK, OWN) else ([], path)
+            view, path = (path[:1], path[1:]) if path[:1] in ([BACK], [OWN]) else ([], path)
             channel = [*view, *path] if path[:1] == ["hint"] else [*view, "input", ".".join(path)]
             return self._read_channel(node, where, channel, selecting)
         match path:

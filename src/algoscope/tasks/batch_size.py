@@ -14,6 +14,8 @@ from algoscope.tasks.task import Task
 _SMALL = (16, 32)
 _MOST_GROWTH = 3.0
 """No algorithm of CLRS-30 takes more than n^3 steps."""
+_SMALL_BATCH = 10**8
+"""Bytes: what takes less in the worst case fits."""
 _SAFE = 0.01
 """Of the free memory: what takes less than this is not looked at more closely."""
 
@@ -34,11 +36,13 @@ def _octets(feature: Feature, nodes: int) -> int:
 def check_batch(task: Task, nodes: int, count: int, longest: Callable[[int], int]) -> None:
     """Refuses a batch that does not fit. `longest` gives the steps of the longest trace of a few
     problems with so many nodes; it is asked only where that decides."""
+    most = batch_octets(task, nodes, count, max(nodes, 2) ** _MOST_GROWTH)
+    if most < _SMALL_BATCH:
+        return
     free = capacity.available()
     what = f"{count:,} problems of {task.name} with {nodes:,} nodes"
     advice = "take smaller problems, or fewer of them"
     capacity.check(what, batch_octets(task, nodes, count, 1), advice, free)
-    most = batch_octets(task, nodes, count, max(nodes, 2) ** _MOST_GROWTH)
     if nodes > _SMALL[-1] and most > _SAFE * free:
         first, second = (longest(size) for size in _SMALL)
         growth = math.log(max(1.0, second / first)) / math.log(_SMALL[1] / _SMALL[0])

@@ -15,6 +15,8 @@ from algoscope import capacity
 from algoscope.errors import short
 
 NAMES = ("graph", "edge_index", "edge_weight", "num_nodes", "weight")
+_MATRICES = 4
+"""So many at least are made of a graph's weights until it is a batch."""
 _WEIGHT = "weight"
 """The edge attribute that networkx takes for the weight where none is named."""
 
@@ -171,8 +173,8 @@ def _from_edge_index(edge_index: np.ndarray, edge_weight: Any, num_nodes: Any) -
         num_nodes = highest + 1
     elif isinstance(num_nodes, bool) or not isinstance(num_nodes, (int, np.integer)):
         raise ValueError(f"num_nodes: got {num_nodes!r}, needed an integer")
-    matrix = int(num_nodes) ** 2 * np.dtype(float).itemsize
-    capacity.check(f"a graph of {short(num_nodes)} nodes", matrix, "give a smaller one")
+    matrices = _MATRICES * int(num_nodes) ** 2 * np.dtype(float).itemsize
+    capacity.check(f"a graph of {short(num_nodes)} nodes", matrices, "give a smaller one")
     outside = edge_index[(edge_index < 0) | (edge_index >= num_nodes)]
     if outside.size:
         raise ValueError(

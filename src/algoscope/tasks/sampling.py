@@ -1,5 +1,6 @@
 """Sampling: problems drawn from a seed, with the traces of their reference algorithm."""
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -43,15 +44,16 @@ def batches(
     scale = 0.0 if decimals is None else 10.0**decimals
     chosen = resolve(task.name, task.options, options, size)
     nodes = task.nodes(size, options)
-
-    def longest(few_nodes: int) -> int:
-        tracer = Tracer(task, few_nodes, resolve(task.name, task.options, {}, few_nodes))
-        tracer.drop(_TRIED, mersenne.stream_from(np.random.RandomState(0)))
-        return tracer.longest
-
-    check_batch(task, nodes, count, longest)
+    check_batch(task, nodes, count, functools.partial(_longest, task))
     tracer = Tracer(task, nodes, chosen, scale)
     return _batches(tracer, mersenne.stream_from(random_state), count, burn_in)
+
+
+def _longest(task: Task, nodes: int) -> int:
+    """The most steps that a few problems of that size take."""
+    tracer = Tracer(task, nodes, resolve(task.name, task.options, {}, nodes))
+    tracer.drop(_TRIED, mersenne.stream_from(np.random.RandomState(0)))
+    return tracer.longest
 
 
 def _batches(tracer: Tracer, stream: np.ndarray, count: int, burn_in: int) -> Iterator[Batch]:
@@ -62,6 +64,7 @@ def _batches(tracer: Tracer, stream: np.ndarray, count: int, burn_in: int) -> It
 
 def trace_problems(task: Task, nodes: int, problems: Sequence[Mapping[str, np.ndarray]]) -> Batch:
     """The batch of given problems, in registers: each feature of `task.problem` by name."""
+    check_batch(task, nodes, len(problems), functools.partial(_longest, task))
     return Tracer(task, nodes, resolve(task.name, task.options, {}, nodes)).trace(problems)
 
 
