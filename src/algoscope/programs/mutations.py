@@ -1,0 +1,117 @@
+"""Mutants: programs that differ from another in one place. What verification has to notice.
+
+    negated     a literal of a condition becomes its opposite
+    dropped     a condition loses one of its literals
+    extreme     minimum becomes maximum, or the other way round
+    number      a factor changes its sign, or what is added is one more
+    class       another class of a categorical feature is read
+
+Declarations stay as they are, and so do names: a bound that is larger changes nothing.
+"""
+
+import ast
+import copy
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope.programs.interpreter import follow
+from algoscope.programs.language import GraphProgram
+from algoscope.programs.parser import ProgramError, parse
+from algoscope.programs.verification import agreement
+from algoscope.tasks import Batch
+
+
+class Mutant(NamedTuple):
+    kind: str
+    line: int
+    """Of the program's text, from 1."""
+    program: GraphProgram
+
+
+def mutants(program: GraphProgram) -> list[Mutant]:
+    """All mutants that are programs."""
+    module = ast.parse(program.text)
+    declarations = (s for s in module.body if isinstance(s, ast.AnnAssign))
+    declared = {id(node) for statement in declarations for node in ast.walk(statement)}
+    made = []
+    for place, node in enumerate(ast.walk(module)):
+        for kind, change in _changes(node) if id(node) not in declared else ():
+            changed = copy.deepcopy(module)
+            change(list(ast.walk(changed))[place])
+            text = ast.unparse(changed)
+            try:
+                mutant = parse(
+                    program.name,
+                    program.task,
+                    text,
+                    role=program.role,
+                    fully_connected=program.fully_connected,
+                )
+            except ProgramError:
+                continue
+            made.append(Mutant(kind, getattr(node, "lineno", 0), mutant))
+    return made
+
+
+def is_noticed(mutant: Mutant, batches: list[Batch]) -> bool:
+    """Whether the mutant breaks a promise of the language, or differs from the reference algorithm,
+    on some of the problems."""
+    for batch in batches:
+        run = follow(mutant.program, batch)
+        if run.broken.any():
+            return True
+        if not all(same.all() for same in agreement(run.recording, batch).values()):
+            return True
+    return False
+
+
+def sample(everything: list[Mutant], count: int, seed: int) -> list[Mutant]:
+    """So many of the mutants, or all, without order."""
+    chosen = np.random.default_rng(seed).permutation(len(everything))[:count]
+    return [everything[place] for place in chosen]
+
+
+def _changes(node: ast.AST) -> Iterator[tuple[str, "_Change"]]:
+    match node:
+        case ast.BoolOp(op=ast.And(), values=values):
+            for position in range(len(values)):
+                yield "negated", _Change("negate", position)
+                yield "dropped", _Change("drop", position)
+        case ast.Call(func=ast.Name(id="minimum" | "maximum")):
+            yield "extreme", _Change("turn", 0)
+        case ast.Subscript(slice=ast.Constant()):
+            yield "class", _Change("other_class", 0)
+        case ast.BinOp(left=ast.Constant(), op=ast.Mult()):
+            yield "number", _Change("reverse", 0)
+        case ast.BinOp(right=ast.Constant(), op=ast.Add() | ast.Sub()):
+            yield "number", _Change("add_one", 0)
+
+
+class _Change(NamedTuple):
+    """A change of a node of the syntax tree, in place."""
+
+    name: str
+    position: int
+
+    def __call__(self, node) -> None:
+        match self.name:
+            case "negate":
+                value = node.values[self.position]
+                opposite = ast.UnaryOp(ast.Not(), value)
+                node.values[self.position] = (
+                    value.operand if isinstance(value, ast.UnaryOp) else opposite
+                )
+            case "drop":
+                del node.values[self.position]
+                if len(node.values) == 1:
+                    node.values *= 2
+            case "turn":
+                node.func.id = {"minimum": "maximum", "maximum": "minimum"}[node.func.id]
+            case "other_class":
+                node.slice.value = node.slice.value - 1 if node.slice.value else 1
+            case "reverse":
+                node.left.value *= -1
+            case "add_one":
+                node.right.value += 1
