@@ -17,14 +17,20 @@ def test_a_table_is_read_line_by_line():
         """
         A      input   edge  scalar  whole
         color  hint    node  categorical  3
-        i j    hint    node  mask_one
+        i j    hint    node  mask_one  # a cursor
         pi     output  node  pointer
         """
     )
+    assert [f.meaning for f in (color, i, j, pi)] == ["", "a cursor", "a cursor", ""]
     assert matrix == Feature("A", Stage.INPUT, Location.EDGE, Kind.SCALAR, whole=True)
     assert color == Feature("color", Stage.HINT, Location.NODE, Kind.CATEGORICAL, classes=3)
     assert (i, j) == tuple(Feature(n, Stage.HINT, Location.NODE, Kind.MASK_ONE) for n in "ij")
     assert pi == Feature("pi", Stage.OUTPUT, Location.NODE, Kind.POINTER)
+
+
+@pytest.mark.parametrize("name", tasks.names(variants=True))
+def test_every_feature_of_a_task_has_a_meaning(name):
+    assert [f.name for f in tasks.get(name).features if not f.meaning] == []
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,8 @@ class Feature:
     """Number of classes of a categorical feature; 1 for every other kind."""
     whole: bool = False
     """A scalar whose values are integers, and integers in a batch too."""
+    meaning: str = dataclasses.field(default="", compare=False, repr=False)
+    """In a few words, for readers."""
 
     @property
     def one_hot(self) -> bool:
@@ -117,9 +119,10 @@ class Feature:
 
 def parse_features(table: str) -> tuple[Feature, ...]:
     """Reads a table whose lines are the names of one or several features, then their stage,
-    location and kind, and where they apply the number of classes or the word `whole`.
+    location and kind, and where they apply the number of classes or the word `whole`. What follows
+    a # is their meaning.
 
-    >>> [feature.name for feature in parse_features("i j hint node mask_one")]
+    >>> [feature.name for feature in parse_features("i j hint node mask_one  # the cursors")]
     ['i', 'j']
     """
     lines = (line for line in table.splitlines() if line.strip())
@@ -127,7 +130,8 @@ def parse_features(table: str) -> tuple[Feature, ...]:
 
 
 def _parse_line(line: str) -> list[Feature]:
-    words = line.split()
+    stated, _, comment = line.partition("#")
+    words, meaning = stated.split(), comment.strip()
     count = next((place for place, word in enumerate(words) if word in list(Stage)), 0)
     names = words[:count]
     match words[count:]:
@@ -137,9 +141,11 @@ def _parse_line(line: str) -> list[Feature]:
             form = Stage(stage), Location(location), Kind(kind)
             match rest:
                 case [classes] if kind == Kind.CATEGORICAL and classes.isdecimal():
-                    return [Feature(name, *form, classes=int(classes)) for name in names]
+                    count = int(classes)
+                    return [Feature(n, *form, classes=count, meaning=meaning) for n in names]
                 case [] | ["whole"] if kind != Kind.CATEGORICAL:
-                    return [Feature(name, *form, whole=bool(rest)) for name in names]
+                    whole = bool(rest)
+                    return [Feature(n, *form, whole=whole, meaning=meaning) for n in names]
     raise ValueError(
         f"feature line {line!r}: needed names, a stage ({', '.join(Stage)}), a location "
         f"({', '.join(Location)}) and a kind ({', '.join(Kind)}), with the number of classes after "

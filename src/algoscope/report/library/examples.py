@@ -90,13 +90,13 @@ def _agrees(program: GraphProgram, batch: Batch) -> np.ndarray:
 def problem_data(batch: Batch) -> dict[str, Any]:
     """What is drawn and the trace of the algorithm."""
     given = [
-        {"name": f.name, "kind": f.kind, "where": f.location}
+        {"name": f.name, "kind": f.kind, "where": f.location, "meaning": f.meaning}
         | {"values": _flat(f, np.asarray(batch.inputs[f.name]))[0]}
         for f in batch.at(Stage.INPUT)
         if f.location is not Location.EDGE and f.name != "pos"
     ]
     hints = [
-        {"name": f.name, "kind": f.kind, "where": f.location}
+        {"name": f.name, "kind": f.kind, "where": f.location, "meaning": f.meaning}
         | {"values": _changes(_flat(f, np.asarray(batch.hints[f.name])[0]))}
         for f in batch.at(Stage.HINT)
     ]

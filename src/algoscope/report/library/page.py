@@ -2,6 +2,7 @@
 
 import inspect
 import pathlib
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -221,7 +222,7 @@ def _entry(entry: Entry) -> str:
     return element(
         "article",
         title,
-        element("p", escape(text.description)),
+        element("p", _prose(text.description)),
         _about_example(entry),
         element(
             "div",
@@ -231,6 +232,11 @@ def _entry(entry: Entry) -> str:
         ),
         _weights(measured),
     )
+
+
+def _prose(text: str) -> str:
+    """HTML of sentences, with what stands in backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _about_example(entry: Entry) -> str:
@@ -305,13 +311,14 @@ def _reference(task: Task, program: GraphProgram) -> str:
             "tr",
             element("td", element("code", escape(f.name))),
             element("td", str(f.stage)),
-            element("td", _meaning(f)),
+            element("td", escape(f.meaning), element("small", _form(f))),
             element("td", element("code", source.coloured(shown_as.get(f.name, "")))),
         )
         for f in task.features
     ]
     heads = (
-        element("th", title, scope="col") for title in ("variable", "", "what it is", program.name)
+        element("th", title, scope="col")
+        for title in ("variable", "", "meaning", f"in {program.name}")
     )
     table = html.table_of_elements(heads, rows, f"variables of {task.name}")
     return element(
@@ -322,7 +329,7 @@ def _reference(task: Task, program: GraphProgram) -> str:
     )
 
 
-def _meaning(feature: Feature) -> str:
+def _form(feature: Feature) -> str:
     kind = _KINDS.get(feature.kind, f"one of {feature.classes} classes")
     return f"{kind} {_LOCATIONS[feature.location]}".strip()
 
@@ -341,7 +348,8 @@ def _reading() -> str:
         "<p>In the pictures of weights each pixel is one weight, "
         '<span class="positive">blue</span> if positive, <span class="negative">orange</span> if '
         "negative, the stronger the larger on the logarithmic scale of its matrix. A strip holds "
-        "the matrices of one part of the network, side by side.</p>"
+        "the matrices of one part of the network, side by side, without rows and columns of "
+        "zeros.</p>"
         "<p>The certificate is computed, not measured: if scores are apart by the margin and "
         "positions by the distance, no rounding of float32 changes a decision. Running error "
         "analysis says the same of single problems, where it bounds the error of every value on "

@@ -1,6 +1,7 @@
 """The weights of a compiled network as small pictures, a strip a part: one pixel a weight.
 
-All matrices of a part stand side by side, tops level. Blue is positive, orange negative; the
+All matrices of a part stand side by side, tops level, without the rows and columns in which all
+weights are zero. Blue is positive, orange negative; the
 strength is the logarithm of the weight, from the smallest to the largest of its matrix, since
 weights differ by factors of millions. Pictures have no ground, for light and dark pages.
 """
@@ -53,13 +54,19 @@ def strips(pictures: dict[str, list[Panel]]) -> list[Strip]:
 
 def _image(panels: list[Panel]) -> np.ndarray:
     """Indices of colours: uint8 [row, column]"""
-    height = max(len(panel.values) for panel in panels)
+    matrices = [_without_zeros(panel.values) for panel in panels]
+    height = max(map(len, matrices))
     parts = []
-    for panel in panels:
-        below = height - len(panel.values)
-        levels = _levels(panel.values)
+    for values in matrices:
+        levels = _levels(values)
+        below = height - len(values)
         parts.append(np.pad(levels, [(0, below), (0, _GAP)], constant_values=_OUTSIDE))
     return np.concatenate(parts, 1)[:, :-_GAP]
+
+
+def _without_zeros(values: np.ndarray) -> np.ndarray:
+    """Without the rows and columns that are all zero."""
+    return values[np.ix_(values.any(1), values.any(0))]
 
 
 def _levels(values: np.ndarray) -> np.ndarray:

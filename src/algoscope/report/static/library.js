@@ -108,8 +108,9 @@
           const row = scene.rows[node];
           return [WIDE / 2 + (node - start(row) - (longest - 1) / 2) * pitch, row ? 150 : 66];
         },
-        touch: ([x, y]) => [x, y - wide / 2 - 2], radius: 0,
-        bend: (length) => Math.min(52, 12 + length * 0.3), cursor: [0, wide / 2 + 24], arcs: 20,
+        // From row to row straight, within a row over the cells.
+        touch: ([x, y], other) => [x, other[1] > y ? y + wide / 2 + 14 : y - wide / 2 - 2], radius: 0,
+        bend: (length, straight) => (straight ? 0 : Math.min(52, 12 + length * 0.3)), cursor: [0, wide / 2 + 24], arcs: 20,
       };
     },
     intervals: (scene) => ({
@@ -160,9 +161,9 @@
     }
 
     path(from, to, name, bent = true) {
-      const [a, b] = [this.kind.touch(from), this.kind.touch(to)];
+      const [a, b] = [this.kind.touch(from, to), this.kind.touch(to, from)];
       const length = Math.hypot(a[0] - b[0], a[1] - b[1]);
-      let bend = bent ? this.kind.bend(length) : 0;
+      let bend = bent ? this.kind.bend(length, from[1] !== to[1]) : 0;
       if (this.kind.radius === 0 && (b[0] < a[0] || (b[0] === a[0] && b[1] > a[1]))) bend = -bend;
       return svg("path", { class: name, d: arrow(a, b, this.kind.radius, bend) });
     }
@@ -235,7 +236,8 @@
         for (const variable of variables) {
           const wide = variable.where === "graph";
           const cells = range(wide ? 1 : nodes).map(() => html("td", wide ? { colspan: nodes } : {}));
-          body.append(html("tr", {}, html("th", { scope: "row" }, variable.name), ...cells));
+          body.append(html("tr", {}, 
+            html("th", { scope: "row", title: variable.meaning ?? "" }, variable.name), ...cells));
           this.rows.push({ variable, cells, offset });
         }
       };

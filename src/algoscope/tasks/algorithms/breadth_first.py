@@ -53,13 +53,13 @@ def reach_one_by_one(trace, s, A, reach_h, pi_h):
 bfs = Task(
     "bfs",
     """
-    pos      input   node  scalar
-    s        input   node  mask_one
-    A        input   edge  scalar    whole
-    adj      input   edge  mask
-    pi       output  node  pointer
-    reach_h  hint    node  mask
-    pi_h     hint    node  pointer
+    pos      input   node  scalar           # the node's position, which names it
+    s        input   node  mask_one         # the source
+    A        input   edge  scalar    whole  # 1 where there is an edge
+    adj      input   edge  mask             # there is an edge, or a loop
+    pi       output  node  pointer          # the parent
+    reach_h  hint    node  mask             # reached so far
+    pi_h     hint    node  pointer          # the parent so far, itself without one
     """,
     draw_graph_and_source,
     breadth_first_search,

@@ -75,17 +75,23 @@ def find_bridges(trace, A, adj, is_bridge_h, pi_h, color, d, f, low, s_prev, s, 
 articulation_points = Task(
     "articulation_points",
     """
-    pos                input   node   scalar
-    A                  input   edge   scalar       whole
-    adj                input   edge   mask
-    is_cut             output  node   mask
-    is_cut_h           hint    node   mask
-    pi_h               hint    node   pointer
-    color              hint    node   categorical  3
-    d f low child_cnt  hint    node   scalar
-    s_prev             hint    node   pointer
-    s u v s_last       hint    node   mask_one
-    time               hint    graph  scalar
+    pos        input   node   scalar              # the node's position, which names it
+    A          input   edge   scalar       whole  # 1 where there is an edge
+    adj        input   edge   mask                # there is an edge, or a loop
+    is_cut     output  node   mask                # without it the graph falls apart
+    is_cut_h   hint    node   mask                # known to be a cut point
+    pi_h       hint    node   pointer             # the parent so far, itself without one
+    color      hint    node   categorical  3      # white, grey (on the stack) or black (finished)
+    d          hint    node   scalar              # time of discovery, in hundredths
+    f          hint    node   scalar              # time of finishing, in hundredths
+    low        hint    node   scalar              # earliest time within reach of the subtree
+    child_cnt  hint    node   scalar              # number of children, in hundredths
+    s_prev     hint    node   pointer             # the node below on the stack
+    s          hint    node   mask_one            # the root of the present walk
+    u          hint    node   mask_one            # the node in work
+    v          hint    node   mask_one            # the neighbour that is looked at
+    s_last     hint    node   mask_one            # the top of the stack
+    time       hint    graph  scalar              # events so far, in hundredths
     """,
     draw_graph,
     find_articulation_points,
@@ -97,17 +103,22 @@ articulation_points = Task(
 bridges = Task(
     "bridges",
     """
-    pos           input   node   scalar
-    A             input   edge   scalar       whole
-    adj           input   edge   mask
-    is_bridge     output  edge   mask
-    is_bridge_h   hint    edge   mask
-    pi_h          hint    node   pointer
-    color         hint    node   categorical  3
-    d f low       hint    node   scalar
-    s_prev        hint    node   pointer
-    s u v s_last  hint    node   mask_one
-    time          hint    graph  scalar
+    pos          input   node   scalar              # the node's position, which names it
+    A            input   edge   scalar       whole  # 1 where there is an edge
+    adj          input   edge   mask                # there is an edge, or a loop
+    is_bridge    output  edge   mask                # without it the graph falls apart
+    is_bridge_h  hint    edge   mask                # known to be a bridge
+    pi_h         hint    node   pointer             # the parent so far, itself without one
+    color        hint    node   categorical  3      # white, grey (on the stack) or black (finished)
+    d            hint    node   scalar              # time of discovery, in hundredths
+    f            hint    node   scalar              # time of finishing, in hundredths
+    low          hint    node   scalar              # earliest time within reach of the subtree
+    s_prev       hint    node   pointer             # the node below on the stack
+    s            hint    node   mask_one            # the root of the present walk
+    u            hint    node   mask_one            # the node in work
+    v            hint    node   mask_one            # the neighbour that is looked at
+    s_last       hint    node   mask_one            # the top of the stack
+    time         hint    graph  scalar              # events so far, in hundredths
     """,
     draw_graph,
     find_bridges,

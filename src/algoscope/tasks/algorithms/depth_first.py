@@ -176,16 +176,20 @@ def kosaraju(trace, A, scc_id_h, A_t, color, d, f, s_prev, s, u, v, s_last, time
 dfs = Task(
     "dfs",
     """
-    pos           input   node   scalar
-    A             input   edge   scalar       whole
-    adj           input   edge   mask
-    pi            output  node   pointer
-    pi_h          hint    node   pointer
-    color         hint    node   categorical  3
-    d f           hint    node   scalar
-    s_prev        hint    node   pointer
-    s u v s_last  hint    node   mask_one
-    time          hint    graph  scalar
+    pos     input   node   scalar              # the node's position, which names it
+    A       input   edge   scalar       whole  # 1 where there is an edge
+    adj     input   edge   mask                # there is an edge, or a loop
+    pi      output  node   pointer             # the parent
+    pi_h    hint    node   pointer             # the parent so far, itself without one
+    color   hint    node   categorical  3      # white, grey (on the stack) or black (finished)
+    d       hint    node   scalar              # time of discovery, in hundredths
+    f       hint    node   scalar              # time of finishing, in hundredths
+    s_prev  hint    node   pointer             # the node below on the stack
+    s       hint    node   mask_one            # the root of the present walk
+    u       hint    node   mask_one            # the node in work
+    v       hint    node   mask_one            # the neighbour that is looked at
+    s_last  hint    node   mask_one            # the top of the stack
+    time    hint    graph  scalar              # events so far, in hundredths
     """,
     draw_directed_graph,
     depth_first_search,
@@ -197,12 +201,12 @@ dfs_simplified = dataclasses.replace(
     dfs,
     name="dfs_simplified",
     table="""
-    pos    input   node  scalar
-    A      input   edge  scalar       whole
-    adj    input   edge  mask
-    pi     output  node  pointer
-    pi_h   hint    node  pointer
-    color  hint    node  categorical  3
+    pos    input   node  scalar              # the node's position, which names it
+    A      input   edge  scalar       whole  # 1 where there is an edge
+    adj    input   edge  mask                # there is an edge, or a loop
+    pi     output  node  pointer             # the parent
+    pi_h   hint    node  pointer             # the parent so far, itself without one
+    color  hint    node  categorical  3      # white, grey (on the stack) or black (finished)
     """,
     algorithm=depth_first_search_in_brief,
     variant_of="dfs",
@@ -211,16 +215,19 @@ dfs_simplified = dataclasses.replace(
 topological_sort = Task(
     "topological_sort",
     """
-    pos           input   node  scalar
-    A             input   edge  scalar       whole
-    adj           input   edge  mask
-    topo          output  node  pointer
-    topo_head     output  node  mask_one
-    topo_h        hint    node  pointer
-    topo_head_h   hint    node  mask_one
-    color         hint    node  categorical  3
-    s_prev        hint    node  pointer
-    s u v s_last  hint    node  mask_one
+    pos          input   node  scalar              # the node's position, which names it
+    A            input   edge  scalar       whole  # 1 where there is an edge
+    adj          input   edge  mask                # there is an edge, or a loop
+    topo         output  node  pointer             # the next node in topological order
+    topo_head    output  node  mask_one            # the first node of the order
+    topo_h       hint    node  pointer             # the next in the order so far
+    topo_head_h  hint    node  mask_one            # the first of the order so far
+    color        hint    node  categorical  3      # white, grey (on the stack) or black (finished)
+    s_prev       hint    node  pointer             # the node below on the stack
+    s            hint    node  mask_one            # the root of the present walk
+    u            hint    node  mask_one            # the node in work
+    v            hint    node  mask_one            # the neighbour that is looked at
+    s_last       hint    node  mask_one            # the top of the stack
     """,
     draw_acyclic_graph,
     topological_ordering,
@@ -231,20 +238,22 @@ topological_sort = Task(
 dag_shortest_paths = Task(
     "dag_shortest_paths",
     """
-    pos          input   node   scalar
-    s            input   node   mask_one
-    A            input   edge   scalar
-    adj          input   edge   mask
-    pi           output  node   pointer
-    pi_h         hint    node   pointer
-    d            hint    node   scalar
-    mark         hint    node   mask
-    topo_h       hint    node   pointer
-    topo_head_h  hint    node   mask_one
-    color        hint    node   categorical  3
-    s_prev       hint    node   pointer
-    u v s_last   hint    node   mask_one
-    phase        hint    graph  mask
+    pos          input   node   scalar          # the node's position, which names it
+    s            input   node   mask_one        # the source
+    A            input   edge   scalar          # weight of the edge, 0 where there is none
+    adj          input   edge   mask            # there is an edge, or a loop
+    pi           output  node   pointer         # the parent
+    pi_h         hint    node   pointer         # the parent so far, itself without one
+    d            hint    node   scalar          # shortest distance from the source so far
+    mark         hint    node   mask            # has a distance
+    topo_h       hint    node   pointer         # the next in the order so far
+    topo_head_h  hint    node   mask_one        # the first of the order, then the node relaxed
+    color        hint    node   categorical  3  # white, grey (on the stack) or black (finished)
+    s_prev       hint    node   pointer         # the node below on the stack
+    u            hint    node   mask_one        # the node in work
+    v            hint    node   mask_one        # the neighbour that is looked at
+    s_last       hint    node   mask_one        # the top of the stack
+    phase        hint    graph  mask            # relaxing, the order is known
     """,
     draw_weighted_acyclic_graph_and_source,
     shortest_paths_in_order,
@@ -255,18 +264,22 @@ dag_shortest_paths = Task(
 strongly_connected_components = Task(
     "strongly_connected_components",
     """
-    pos           input   node   scalar
-    A             input   edge   scalar
-    adj           input   edge   mask
-    scc_id        output  node   pointer
-    scc_id_h      hint    node   pointer
-    A_t           hint    edge   mask
-    color         hint    node   categorical  3
-    d f           hint    node   scalar
-    s_prev        hint    node   pointer
-    s u v s_last  hint    node   mask_one
-    time          hint    graph  scalar
-    phase         hint    graph  mask
+    pos       input   node   scalar          # the node's position, which names it
+    A         input   edge   scalar          # 1 where there is an edge
+    adj       input   edge   mask            # there is an edge, or a loop
+    scc_id    output  node   pointer         # a node that stands for the component
+    scc_id_h  hint    node   pointer         # the same, so far
+    A_t       hint    edge   mask            # the edge in the other direction
+    color     hint    node   categorical  3  # white, grey (on the stack) or black (finished)
+    d         hint    node   scalar          # time of discovery, in hundredths
+    f         hint    node   scalar          # time of finishing, in hundredths
+    s_prev    hint    node   pointer         # the node below on the stack
+    s         hint    node   mask_one        # the root of the present walk
+    u         hint    node   mask_one        # the node in work
+    v         hint    node   mask_one        # the neighbour that is looked at
+    s_last    hint    node   mask_one        # the top of the stack
+    time      hint    graph  scalar          # events so far, in hundredths
+    phase     hint    graph  mask            # the second walk, along reversed edges
     """,
     draw_communities,
     kosaraju,

@@ -137,12 +137,13 @@ def _second_length(name, value, size):
 matrix_chain_order = Task(
     "matrix_chain_order",
     """
-    pos p   input   node  scalar
-    s       output  edge  pointer
-    pred_h  hint    node  pointer
-    m       hint    edge  scalar
-    s_h     hint    edge  pointer
-    msk     hint    edge  mask
+    pos     input   node  scalar   # the node's position, which names it
+    p       input   node  scalar   # dimensions of the matrices
+    s       output  edge  pointer  # where to split the product
+    pred_h  hint    node  pointer  # the node before
+    m       hint    edge  scalar   # least cost of the product so far
+    s_h     hint    edge  pointer  # where to split it, so far
+    msk     hint    edge  mask     # has a cost
     """,
     draw_dimensions,
     order_matrix_chain,
@@ -154,13 +155,13 @@ matrix_chain_order = Task(
 lcs_length = Task(
     "lcs_length",
     """
-    string  input   node  mask
-    pos     input   node  scalar
-    key     input   node  categorical  4
-    b       output  edge  categorical  4
-    pred_h  hint    node  pointer
-    b_h     hint    edge  categorical  4
-    c       hint    edge  scalar
+    string  input   node  mask            # in the second string, not the first
+    pos     input   node  scalar          # the node's position, which names it
+    key     input   node  categorical  4  # the character
+    b       output  edge  categorical  4  # the way back: diagonal, up or left
+    pred_h  hint    node  pointer         # the node before
+    b_h     hint    edge  categorical  4  # the way back so far
+    c       hint    edge  scalar          # length of the common subsequence
     """,
     draw_two_strings,
     find_common_subsequence,
@@ -173,12 +174,15 @@ lcs_length = Task(
 optimal_bst = Task(
     "optimal_bst",
     """
-    pos p q  input   node  scalar
-    root     output  edge  pointer
-    pred_h   hint    node  pointer
-    root_h   hint    edge  pointer
-    e w      hint    edge  scalar
-    msk      hint    edge  mask
+    pos     input   node  scalar   # the node's position, which names it
+    p       input   node  scalar   # how often the key is looked for
+    q       input   node  scalar   # how often the gap before it is
+    root    output  edge  pointer  # the root of the subtree
+    pred_h  hint    node  pointer  # the node before
+    root_h  hint    edge  pointer  # the root so far
+    e       hint    edge  scalar   # expected cost of the subtree
+    w       hint    edge  scalar   # probability of the subtree
+    msk     hint    edge  mask     # has a cost
     """,
     draw_search_probabilities,
     build_search_tree,

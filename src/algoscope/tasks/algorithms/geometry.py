@@ -177,11 +177,15 @@ def draw_disk(
 segments_intersect = Task(
     "segments_intersect",
     """
-    pos x y    input   node   scalar
-    intersect  output  graph  mask      whole
-    i j k      hint    node   mask_one
-    dir        hint    node   scalar
-    on_seg     hint    node   mask
+    pos        input   node   scalar           # the node's position, which names it
+    x          input   node   scalar           # abscissa of the point
+    y          input   node   scalar           # ordinate of the point
+    intersect  output  graph  mask      whole  # whether segment 0-1 meets segment 2-3
+    i          hint    node   mask_one         # the segment's first end
+    j          hint    node   mask_one         # its second end
+    k          hint    node   mask_one         # the point that is compared with it
+    dir        hint    node   scalar           # the side of the segment it is on
+    on_seg     hint    node   mask             # within the box around the segment
     """,
     draw_segments,
     cross_segments,
@@ -203,14 +207,17 @@ _DISK = {
 graham_scan = Task(
     "graham_scan",
     """
-    pos x y       input   node   scalar
-    in_hull       output  node   mask
-    best          hint    node   mask_one
-    atans         hint    node   scalar
-    in_hull_h     hint    node   mask
-    stack_prev    hint    node   pointer
-    last_stack i  hint    node   mask_one
-    phase         hint    graph  categorical  5
+    pos         input   node   scalar          # the node's position, which names it
+    x           input   node   scalar          # abscissa of the point
+    y           input   node   scalar          # ordinate of the point
+    in_hull     output  node   mask            # a corner of the convex hull
+    best        hint    node   mask_one        # the lowest point
+    atans       hint    node   scalar          # angle as seen from the lowest point
+    in_hull_h   hint    node   mask            # a corner so far
+    stack_prev  hint    node   pointer         # the point below on the stack
+    last_stack  hint    node   mask_one        # the top of the stack
+    i           hint    node   mask_one        # the point in work
+    phase       hint    graph  categorical  5  # start, lowest, angles, pop or push
     """,
     draw_disk,
     scan_by_angle,
@@ -221,12 +228,17 @@ graham_scan = Task(
 jarvis_march = Task(
     "jarvis_march",
     """
-    pos x y                     input   node   scalar
-    in_hull                     output  node   mask
-    pred_h                      hint    node   pointer
-    in_hull_h                   hint    node   mask
-    best last_point endpoint i  hint    node   mask_one
-    phase                       hint    graph  categorical  2
+    pos         input   node   scalar          # the node's position, which names it
+    x           input   node   scalar          # abscissa of the point
+    y           input   node   scalar          # ordinate of the point
+    in_hull     output  node   mask            # a corner of the convex hull
+    pred_h      hint    node   pointer         # the node before
+    in_hull_h   hint    node   mask            # a corner so far
+    best        hint    node   mask_one        # the lowest point
+    last_point  hint    node   mask_one        # the last corner found
+    endpoint    hint    node   mask_one        # the next corner so far
+    i           hint    node   mask_one        # the point compared with it
+    phase       hint    graph  categorical  2  # start or wrapping
     """,
     draw_disk,
     wrap,

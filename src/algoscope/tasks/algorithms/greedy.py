@@ -61,11 +61,14 @@ def _deadline(name, value, size):
 activity_selector = Task(
     "activity_selector",
     """
-    pos s f     input   node  scalar
-    selected    output  node  mask
-    pred_h      hint    node  pointer
-    selected_h  hint    node  mask
-    m k         hint    node  mask_one
+    pos         input   node  scalar    # the node's position, which names it
+    s           input   node  scalar    # when the activity starts
+    f           input   node  scalar    # when it finishes
+    selected    output  node  mask      # in the selection
+    pred_h      hint    node  pointer   # the node before
+    selected_h  hint    node  mask      # selected so far
+    m           hint    node  mask_one  # the activity in work
+    k           hint    node  mask_one  # the last one selected
     """,
     draw_activities,
     select_activities,
@@ -77,14 +80,14 @@ activity_selector = Task(
 task_scheduling = Task(
     "task_scheduling",
     """
-    pos         input   node   scalar
-    d           input   node   scalar    whole
-    w           input   node   scalar
-    selected    output  node   mask
-    pred_h      hint    node   pointer
-    selected_h  hint    node   mask
-    i           hint    node   mask_one
-    t           hint    graph  scalar
+    pos         input   node   scalar           # the node's position, which names it
+    d           input   node   scalar    whole  # the deadline
+    w           input   node   scalar           # the value
+    selected    output  node   mask             # in the selection
+    pred_h      hint    node   pointer          # the node before
+    selected_h  hint    node   mask             # selected so far
+    i           hint    node   mask_one         # the task in work
+    t           hint    graph  scalar           # time slots taken
     """,
     draw_tasks,
     schedule_tasks,

@@ -68,10 +68,12 @@ def draw_sorted_keys_and_target(stream, low, high, key, target):
 minimum = Task(
     "minimum",
     """
-    pos key  input   node  scalar
-    min      output  node  mask_one
-    pred_h   hint    node  pointer
-    min_h i  hint    node  mask_one
+    pos     input   node  scalar    # the node's position, which names it
+    key     input   node  scalar    # the number of the node
+    min     output  node  mask_one  # the node with the smallest key
+    pred_h  hint    node  pointer   # the node before
+    min_h   hint    node  mask_one  # the smallest so far
+    i       hint    node  mask_one  # the node in work
     """,
     draw_key,
     find_minimum,
@@ -83,11 +85,14 @@ minimum = Task(
 binary_search = Task(
     "binary_search",
     """
-    pos key       input   node   scalar
-    target        input   graph  scalar
-    return        output  node   mask_one
-    pred_h        hint    node   pointer
-    low high mid  hint    node   mask_one
+    pos     input   node   scalar    # the node's position, which names it
+    key     input   node   scalar    # the numbers, in rising order
+    target  input   graph  scalar    # the number looked for
+    return  output  node   mask_one  # the first key not below the target
+    pred_h  hint    node   pointer   # the node before
+    low     hint    node   mask_one  # the range begins here
+    high    hint    node   mask_one  # and ends here
+    mid     hint    node   mask_one  # its middle
     """,
     draw_sorted_keys_and_target,
     halve_range,
@@ -100,12 +105,17 @@ binary_search = Task(
 quickselect = Task(
     "quickselect",
     """
-    pos key        input   node   scalar
-    median         output  node   mask_one
-    pred_h         hint    node   pointer
-    p r i j        hint    node   mask_one
-    i_rank target  hint    graph  scalar
-    pivot          hint    node   mask_one
+    pos     input   node   scalar    # the node's position, which names it
+    key     input   node   scalar    # the number of the node
+    median  output  node   mask_one  # the node with the median key
+    pred_h  hint    node   pointer   # the node before
+    p       hint    node   mask_one  # the range begins here
+    r       hint    node   mask_one  # and ends here
+    i       hint    node   mask_one  # border of the smaller keys
+    j       hint    node   mask_one  # the node in work
+    i_rank  hint    graph  scalar    # rank of the border, over n
+    target  hint    graph  scalar    # rank looked for, over n
+    pivot   hint    node   mask_one  # what keys are compared with
     """,
     draw_key,
     select_median,

@@ -118,14 +118,14 @@ _OPTIONS = edge_probability(0.5) | UNDIRECTED_WEIGHTS
 bellman_ford = Task(
     "bellman_ford",
     """
-    pos   input   node  scalar
-    s     input   node  mask_one
-    A     input   edge  scalar
-    adj   input   edge  mask
-    pi    output  node  pointer
-    pi_h  hint    node  pointer
-    d     hint    node  scalar
-    msk   hint    node  mask
+    pos   input   node  scalar    # the node's position, which names it
+    s     input   node  mask_one  # the source
+    A     input   edge  scalar    # weight of the edge, 0 where there is none
+    adj   input   edge  mask      # there is an edge, or a loop
+    pi    output  node  pointer   # the parent
+    pi_h  hint    node  pointer   # the parent so far, itself without one
+    d     hint    node  scalar    # shortest distance from the source so far
+    msk   hint    node  mask      # reached so far
     """,
     draw_weighted_graph_and_source,
     trace_bellman_ford,
@@ -136,15 +136,16 @@ bellman_ford = Task(
 dijkstra = Task(
     "dijkstra",
     """
-    pos            input   node  scalar
-    s              input   node  mask_one
-    A              input   edge  scalar
-    adj            input   edge  mask
-    pi             output  node  pointer
-    pi_h           hint    node  pointer
-    d              hint    node  scalar
-    mark in_queue  hint    node  mask
-    u              hint    node  mask_one
+    pos       input   node  scalar    # the node's position, which names it
+    s         input   node  mask_one  # the source
+    A         input   edge  scalar    # weight of the edge, 0 where there is none
+    adj       input   edge  mask      # there is an edge, or a loop
+    pi        output  node  pointer   # the parent
+    pi_h      hint    node  pointer   # the parent so far, itself without one
+    d         hint    node  scalar    # shortest distance from the source so far
+    mark      hint    node  mask      # taken from the queue
+    in_queue  hint    node  mask      # in the queue
+    u         hint    node  mask_one  # the node taken last
     """,
     draw_weighted_graph_and_source,
     trace_dijkstra,
@@ -155,14 +156,14 @@ dijkstra = Task(
 floyd_warshall = Task(
     "floyd_warshall",
     """
-    pos   input   node  scalar
-    A     input   edge  scalar
-    adj   input   edge  mask
-    Pi    output  edge  pointer
-    Pi_h  hint    edge  pointer
-    D     hint    edge  scalar
-    msk   hint    edge  mask
-    k     hint    node  mask_one
+    pos   input   node  scalar    # the node's position, which names it
+    A     input   edge  scalar    # weight of the edge, 0 where there is none
+    adj   input   edge  mask      # there is an edge, or a loop
+    Pi    output  edge  pointer   # the last node before the end of the path
+    Pi_h  hint    edge  pointer   # the same, so far
+    D     hint    edge  scalar    # length of the shortest path so far
+    msk   hint    edge  mask      # has a path
+    k     hint    node  mask_one  # the node that paths may now pass
     """,
     draw_weighted_graph,
     trace_floyd_warshall,

@@ -158,10 +158,12 @@ def sort_by_parting(trace, key, pred_h, p, r, i, j):
 
 
 _INSERTION_OR_BUBBLE_SORT = """
-    pos key  input   node  scalar
-    pred     output  node  permutation
-    pred_h   hint    node  pointer
-    i j      hint    node  mask_one
+    pos     input   node  scalar       # the node's position, which names it
+    key     input   node  scalar       # the number of the node
+    pred    output  node  permutation  # the node before in sorted order
+    pred_h  hint    node  pointer      # the node before, in the order so far
+    i       hint    node  mask_one     # where the sorted part ends, or j went
+    j       hint    node  mask_one     # the node in work
     """
 
 insertion_sort = Task(
@@ -173,11 +175,16 @@ bubble_sort = Task("bubble_sort", _INSERTION_OR_BUBBLE_SORT, draw_key, bubble_up
 heapsort = Task(
     "heapsort",
     """
-    pos key                input   node   scalar
-    pred                   output  node   permutation
-    pred_h parent          hint    node   pointer
-    i j largest heap_size  hint    node   mask_one
-    phase                  hint    graph  categorical  3
+    pos        input   node   scalar          # the node's position, which names it
+    key        input   node   scalar          # the number of the node
+    pred       output  node   permutation     # the node before in sorted order
+    pred_h     hint    node   pointer         # the node before, in the order so far
+    parent     hint    node   pointer         # the parent in the heap
+    i          hint    node   mask_one        # where the loop is
+    j          hint    node   mask_one        # the node that sinks
+    largest    hint    node   mask_one        # the largest of it and its children
+    heap_size  hint    node   mask_one        # the last node of the heap
+    phase      hint    graph  categorical  3  # building, exchange or sinking
     """,
     draw_key,
     sort_by_heap,
@@ -187,10 +194,14 @@ heapsort = Task(
 quicksort = Task(
     "quicksort",
     """
-    pos key  input   node  scalar
-    pred     output  node  permutation
-    pred_h   hint    node  pointer
-    p r i j  hint    node  mask_one
+    pos     input   node  scalar       # the node's position, which names it
+    key     input   node  scalar       # the number of the node
+    pred    output  node  permutation  # the node before in sorted order
+    pred_h  hint    node  pointer      # the node before, in the order so far
+    p       hint    node  mask_one     # the range begins here
+    r       hint    node  mask_one     # and ends here
+    i       hint    node  mask_one     # border of the smaller keys
+    j       hint    node  mask_one     # the node in work
     """,
     draw_key,
     sort_by_parting,

@@ -70,15 +70,19 @@ def prim(trace, s, A, pi_h, key, mark, in_queue, u):
 mst_kruskal = Task(
     "mst_kruskal",
     """
-    pos                input   node   scalar
-    A                  input   edge   scalar
-    adj                input   edge   mask
-    in_mst             output  edge   mask
-    in_mst_h           hint    edge   mask
-    pi                 hint    node   pointer
-    u v root_u root_v  hint    node   mask_one
-    mask_u mask_v      hint    node   mask
-    phase              hint    graph  categorical  3
+    pos       input   node   scalar          # the node's position, which names it
+    A         input   edge   scalar          # weight of the edge, 0 where there is none
+    adj       input   edge   mask            # there is an edge, or a loop
+    in_mst    output  edge   mask            # in the minimum spanning tree
+    in_mst_h  hint    edge   mask            # in the tree so far
+    pi        hint    node   pointer         # towards the root of its set
+    u         hint    node   mask_one        # one end of the edge in work
+    v         hint    node   mask_one        # its other end
+    root_u    hint    node   mask_one        # how far the search for the root of u is
+    root_v    hint    node   mask_one        # and that of v
+    mask_u    hint    node   mask            # passed on the way from u
+    mask_v    hint    node   mask            # passed on the way from v
+    phase     hint    graph  categorical  3  # unite, find from u or find from v
     """,
     draw_weighted_graph,
     kruskal,
@@ -90,15 +94,16 @@ mst_kruskal = Task(
 mst_prim = Task(
     "mst_prim",
     """
-    pos            input   node  scalar
-    s              input   node  mask_one
-    A              input   edge  scalar
-    adj            input   edge  mask
-    pi             output  node  pointer
-    pi_h           hint    node  pointer
-    key            hint    node  scalar
-    mark in_queue  hint    node  mask
-    u              hint    node  mask_one
+    pos       input   node  scalar    # the node's position, which names it
+    s         input   node  mask_one  # the source
+    A         input   edge  scalar    # weight of the edge, 0 where there is none
+    adj       input   edge  mask      # there is an edge, or a loop
+    pi        output  node  pointer   # the parent
+    pi_h      hint    node  pointer   # the parent so far, itself without one
+    key       hint    node  scalar    # weight of the lightest edge to the tree
+    mark      hint    node  mask      # taken from the queue
+    in_queue  hint    node  mask      # in the queue
+    u         hint    node  mask_one  # the node taken last
     """,
     draw_weighted_graph_and_source,
     prim,

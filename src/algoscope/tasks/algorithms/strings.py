@@ -118,12 +118,14 @@ _SMALLEST = 3
 naive_string_matcher = Task(
     "naive_string_matcher",
     """
-    string  input   node  mask
-    pos     input   node  scalar
-    key     input   node  categorical  4
-    match   output  node  mask_one
-    pred_h  hint    node  pointer
-    s i j   hint    node  mask_one
+    string  input   node  mask            # in the second string, not the first
+    pos     input   node  scalar          # the node's position, which names it
+    key     input   node  categorical  4  # the character
+    match   output  node  mask_one        # where the needle begins
+    pred_h  hint    node  pointer         # the node before
+    s       hint    node  mask_one        # the shift: where a match may begin
+    i       hint    node  mask_one        # the haystack's character in work
+    j       hint    node  mask_one        # the needle's
     """,
     draw_haystack_with_needle,
     match_naively,
@@ -137,18 +139,20 @@ naive_string_matcher = Task(
 kmp_matcher = Task(
     "kmp_matcher",
     """
-    string     input   node   mask
-    pos        input   node   scalar
-    key        input   node   categorical  4
-    match      output  node   mask_one
-    pred_h pi  hint    node   pointer
-    is_reset   hint    node   mask
-    k          hint    node   mask_one
-    k_reset    hint    graph  mask
-    q          hint    node   mask_one
-    q_reset    hint    graph  mask
-    s i        hint    node   mask_one
-    phase      hint    graph  mask
+    string    input   node   mask            # in the second string, not the first
+    pos       input   node   scalar          # the node's position, which names it
+    key       input   node   categorical  4  # the character
+    match     output  node   mask_one        # where the needle begins
+    pred_h    hint    node   pointer         # the node before
+    pi        hint    node   pointer         # end of the longest prefix that ends here
+    is_reset  hint    node   mask            # that prefix is empty
+    k         hint    node   mask_one        # end of the needle's prefix in phase 0
+    k_reset   hint    graph  mask            # that prefix is empty
+    q         hint    node   mask_one        # the needle's node in work, or matched so far
+    q_reset   hint    graph  mask            # nothing is matched
+    s         hint    node   mask_one        # where a match would begin
+    i         hint    node   mask_one        # the haystack's character in work
+    phase     hint    graph  mask            # the haystack is searched
     """,
     draw_haystack_with_needle,
     knuth_morris_pratt,

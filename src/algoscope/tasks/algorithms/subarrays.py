@@ -33,13 +33,17 @@ def kadane(trace, key, pred_h, best_low, best_high, best_sum, i, j, sum_, start,
 find_maximum_subarray_kadane = Task(
     "find_maximum_subarray_kadane",
     """
-    pos key             input   node   scalar
-    start end           output  node   mask_one
-    pred_h              hint    node   pointer
-    best_low best_high  hint    node   mask_one
-    best_sum            hint    graph  scalar
-    i j                 hint    node   mask_one
-    sum                 hint    graph  scalar
+    pos        input   node   scalar    # the node's position, which names it
+    key        input   node   scalar    # the number of the node
+    start      output  node   mask_one  # the first node of the subarray
+    end        output  node   mask_one  # the last
+    pred_h     hint    node   pointer   # the node before
+    best_low   hint    node   mask_one  # the best one so far begins here
+    best_high  hint    node   mask_one  # and ends here
+    best_sum   hint    graph  scalar    # its sum
+    i          hint    node   mask_one  # the present one begins here
+    j          hint    node   mask_one  # and ends here
+    sum        hint    graph  scalar    # its sum
     """,
     draw_key,
     kadane,
