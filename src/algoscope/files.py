@@ -2,6 +2,7 @@
 read as what they should be, or refused by name."""
 
 import contextlib
+import errno
 import itertools
 import os
 import pathlib
@@ -35,6 +36,14 @@ def write_bytes(path: pathlib.Path, octets: bytes) -> None:
             os.fsync(file.fileno())
 
     place(path, fill)
+
+
+def make_room(path: pathlib.Path) -> None:
+    """Before any work is done: the folder that a file goes into, or why there is none."""
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(path.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def place(path: pathlib.Path, fill: Callable[[pathlib.Path], object]) -> None:

@@ -1,15 +1,13 @@
 """The report of one or several runs, or of a user's own models: the question and the verdict first,
 then the evidence."""
 
-import errno
-import os
 import pathlib
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from algoscope import falsify, progress, tasks
 from algoscope.falsify import Subject
-from algoscope.files import explained, place, write_bytes
+from algoscope.files import make_room, place, write_bytes
 from algoscope.markup import escape
 from algoscope.programs.compiler import Compiled
 from algoscope.report import explorer, html, verdicts
@@ -42,7 +40,7 @@ def report(
     else:
         path = out or runs[0].path.parent / f"report-{'-'.join(run.name for run in runs)}.html"
         folder = path.with_name(f"{path.stem}-figures")
-    _make_room(path)
+    make_room(path)
     names = list(dict.fromkeys(task for run in runs for task in run.tasks))
 
     def examined(run: Run, task: str) -> Findings:
@@ -79,7 +77,7 @@ def report_own(
     and what is on it."""
     first, task = next(iter(files)), tasks.get(task).name
     path = out or first.with_name(f"{first.stem}-{task}.html")
-    _make_room(path)
+    make_room(path)
     subjects = {file.name: subject for file, subject in files.items()}
     found = findings_of(subjects, task, problem_seed=problem_seed, problems=problems, report=report)
     name = shlex.join(map(str, files))
@@ -97,14 +95,6 @@ def _write(
     with progress.job("drawing"):
         write_bytes(path, _render(chapters, folder).encode())
     return path
-
-
-def _make_room(path: pathlib.Path) -> None:
-    """Before any work is done: the folder that a page goes into, or why there is none."""
-    with explained(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(path.parent, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _render(chapters: Sequence[Chapter], folder: pathlib.Path) -> str:

@@ -50,18 +50,22 @@ def example(program: GraphProgram) -> Example:
 
 @functools.cache
 def _usual(task: Task) -> Batch:
-    """Of the largest problems with a trace that can be watched to its end, the one with the most
-    changes of variables, and of several one with a good number of steps. The shortest trace, if
-    none can be watched."""
+    """Of the problems with a trace that can be watched to its end, the one with the most changes of
+    variables, and of several one with a good number of steps. The shortest trace of the smallest
+    problems, if none can be watched."""
     spelt = any(f.kind is Kind.CATEGORICAL for f in task.at(Stage.INPUT))
+    ranked = []
     for size in _TEXT_SIZES if spelt else _SIZES:
         batch = tasks.sample(task, max(size, task.smallest), _PROBLEMS, _SEED)
         changes = np.where(batch.lengths <= _MOST_STEPS + 1, _count_changes(batch), -1)
-        if changes.max() >= 0:
-            busiest = np.flatnonzero(changes == changes.max())
-            far = np.abs(batch.lengths[busiest] - 1 - _GOOD_STEPS)
-            return _single(batch, int(busiest[far.argmin()]))
-    return _single(batch, int(batch.lengths.argmin()))
+        busiest = np.flatnonzero(changes == changes.max())
+        far = np.abs(batch.lengths[busiest] - 1 - _GOOD_STEPS)
+        ranked.append((int(changes.max()), batch, int(busiest[far.argmin()])))
+    most, batch, sample = max(ranked, key=lambda entry: entry[0])
+    if most < 0:
+        batch = ranked[-1][1]
+        sample = int(batch.lengths.argmin())
+    return _single(batch, sample)
 
 
 def _count_changes(batch: Batch) -> np.ndarray:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from algoscope import programs, progress
-from algoscope.files import write_bytes
+from algoscope.files import make_room, write_bytes
 from algoscope.markup import element, escape
 from algoscope.programs.language import GraphProgram, Role
 from algoscope.report import html
@@ -39,7 +39,6 @@ _GROUPS = {
 _KINDS = {
     Kind.SCALAR: "a number",
     Kind.MASK: "yes or no",
-    Kind.MASK_ONE: "one node of all",
     Kind.POINTER: "a node",
     Kind.PERMUTATION: "the node before it in one line",
     Kind.CYCLE: "the node before it in one cycle",
@@ -60,6 +59,7 @@ class Entry(NamedTuple):
 
 def write_library(names: Sequence[str], path: pathlib.Path) -> pathlib.Path:
     """Measures the programs of these names and writes the page: one file, without requests."""
+    make_room(path)
     entries = []
     with progress.job("programs", len(names)) as job:
         for name in names:
@@ -280,7 +280,7 @@ def _certificate(entry: Entry) -> str:
             "distance of positions": f"{certificate.position_gap:.2g}",
             "largest size": f"{certificate.largest_uniform_size:,} nodes at even positions, "
             f"{certificate.largest_random_size:,} at random ones",
-            "running error": f"changes nothing on {measured.certain} of "
+            "running error": f"certain to change nothing on {measured.certain} of "
             f"{measurements.CERTIFIED_PROBLEMS} problems of {nodes} nodes",
             "every step right": f"{measured.exact_traces:.0%} {on}",
             "answer right": f"{measured.right_answers:.0%} {on}",
@@ -330,6 +330,8 @@ def _reference(task: Task, program: GraphProgram) -> str:
 
 
 def _form(feature: Feature) -> str:
+    if feature.kind is Kind.MASK_ONE:
+        return "one node of all"
     kind = _KINDS.get(feature.kind, f"one of {feature.classes} classes")
     return f"{kind} {_LOCATIONS[feature.location]}".strip()
 

@@ -66,7 +66,14 @@ def _plane(batch: Batch, sample: int) -> dict[str, Any]:
     points = np.stack([scalars["x"], -scalars["y"]], -1)
     low, high = points.min(0), points.max(0)
     points = (points - (low + high) / 2) / max((high - low).max(), 1e-9) + 0.5
-    return {"kind": "plane", "places": np.round(points, 3).tolist()}
+    # Points that nothing points to are the ends of segments.
+    joined = not any(f.is_pointer for f in batch.at(Stage.HINT))
+    pairs = range(0, len(points) - 1, 2) if joined else ()
+    return {
+        "kind": "plane",
+        "places": np.round(points, 3).tolist(),
+        "edges": [[first, first + 1, ""] for first in pairs],
+    }
 
 
 def _cells(batch: Batch, sample: int) -> dict[str, Any]:

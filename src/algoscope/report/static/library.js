@@ -199,9 +199,7 @@
 
     drawEdges(spots, step) {
       const { scene } = this.subject, bold = this.value(scene.bold, step);
-      const pairs = scene.edges ?? (scene.kind === "plane" && !scene.pointer
-        ? range(Math.floor(scene.nodes / 2)).map((pair) => [2 * pair, 2 * pair + 1, ""]) : []);
-      this.edges.replaceChildren(...pairs.flatMap(([a, b, weight]) => {
+      this.edges.replaceChildren(...(scene.edges ?? []).flatMap(([a, b, weight]) => {
         const strong = bold && (bold[a * scene.nodes + b] > 0 || bold[b * scene.nodes + a] > 0);
         const class_ = strong ? "edge bold" : "edge";
         const [[x1, y1], [x2, y2]] = [spots[a], spots[b]];
