@@ -292,6 +292,7 @@ def test_n_squared_is_a_fault(line):
         (f"x = {'1 + ' * 3_000}1", "nested too deeply"),
         (f"x = '{'a' * 200_000}'", "needed at most 100,000"),
         ("x = 1\0", "null"),
+        (f"dist: Float(6)\nbest = minimum(other.dist * 1{'0' * 400})", "too large"),
     ],
 )
 def test_what_no_program_holds_is_refused(line, message):

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import stat
 import subprocess
 import sys
@@ -151,6 +152,13 @@ def test_results_that_are_wrong_are_refused_by_field(tmp_path, changes, message)
     with pytest.raises(RunError) as error:
         run.results  # noqa: B018
     assert message in str(error.value)
+
+
+def test_nothing_was_lost_when_commands_were_killed():
+    """What benchmarks/kills.py last found."""
+    trials = json.loads((pathlib.Path(__file__).parents[2] / "benchmarks/kills.json").read_text())
+    assert sum(trial["kills"] for trial in trials) > 0
+    assert all(trial["same"] and not trial["faults"] for trial in trials)
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])

@@ -15,9 +15,10 @@ import pytest
 import safetensors.numpy
 from finished import finished_run, network
 
-from algoscope import networks, tasks
-from algoscope.runs import lock, parquet
+from algoscope import networks, tasks, training
+from algoscope.runs import lock, parquet, reservation
 from algoscope.verbs import ending
+from algoscope.verbs.demo import Demo
 from algoscope.verbs.tasks import Tasks
 
 TABLE = {
@@ -153,6 +154,22 @@ def test_demo_and_force_leave_other_runs_alone(refused, tmp_path):
         message = refused("train", "bfs", "--out", "runs/mine", "--force")
         assert "another process is training" in message
     assert sorted(path.name for path in run.path.rglob("*")) == before
+
+
+def test_a_demo_that_was_stopped_goes_on_and_another_is_replaced(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(training, "resume", lambda path, **_: calls.append("goes on"))
+    monkeypatch.setattr(
+        training, "train", lambda config, path, force, **_: calls.append(f"force={force}")
+    )
+    config = training.TrainingConfig(("bfs",), steps=4)
+    demo = Demo(out=tmp_path / "demo")
+    demo._train(config, demo._before())
+    settings = json.loads(json.dumps(config.as_json()))
+    reservation.create(demo.out, settings, made_by="demo")
+    demo._train(config, demo._before())
+    demo._train(training.TrainingConfig(("bfs",), steps=5), demo._before())
+    assert calls == ["force=False", "goes on", "force=True"]
 
 
 @pytest.mark.parametrize(

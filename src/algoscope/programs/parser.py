@@ -124,6 +124,8 @@ class _Reader(Expressions):
             self.faults.append(error.fault)
         except DegreeError as error:
             self.faults.append(FaultError(statement, str(error)).fault)
+        except OverflowError:
+            self.faults.append(FaultError(statement, "a number that is too large").fault)
         if isinstance(statement, ast.Assign):
             self.updated |= {t.id for t in statement.targets if isinstance(t, ast.Name)}
 

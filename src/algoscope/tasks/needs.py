@@ -7,6 +7,7 @@ names of its parameters (`labels` are the user's names of the nodes), that yield
 
 import numpy as np
 
+from algoscope.errors import short
 from algoscope.tasks.compilation import cached
 
 _ROUNDING = 1e-12
@@ -88,6 +89,13 @@ def sorted_keys(key):
     if (np.diff(key) < 0).any():
         place = int(np.argmax(np.diff(key) < 0))
         yield f"key: got {key[place]} before {key[place + 1]}, needed keys in ascending order"
+
+
+def second_string_after_first(string):
+    """All nodes of the first string come before those of the second, and both have some."""
+    if (np.diff(string) < 0).any() or string.min() == string.max():
+        values = [int(value) for value in string]
+        yield f"string: got {short(values)}, needed 0 for each character of the first, then 1"
 
 
 def needle_in_haystack(string):

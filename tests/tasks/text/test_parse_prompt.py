@@ -37,3 +37,12 @@ def test_a_parsed_prompt_is_solved_to_the_text_that_it_came_from(name):
 def test_a_malformed_prompt_is_refused_with_what_is_wrong(prompt, complaint):
     with pytest.raises(text.PromptError, match=complaint):
         text.parse(prompt)
+
+
+@pytest.mark.parametrize("task", ["kmp_matcher", "naive_string_matcher", "lcs_length"])
+@pytest.mark.parametrize("string", ["0 1 0 0 1", "0 0 0 0 0", "1 1 1 1 1"])
+def test_strings_that_are_mixed_are_refused(task, string):
+    """Found by fuzzing: the matchers never ended."""
+    asked = "b" if task == "lcs_length" else "match"
+    with pytest.raises(ValueError, match="needed 0 for each character of the first, then 1"):
+        text.parse(f"{task}:\nstring: [{string}], key: [1 3 0 0 3]\n{asked}:\n")

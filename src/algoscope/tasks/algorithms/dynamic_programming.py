@@ -169,6 +169,7 @@ lcs_length = Task(
     smallest=2,
     nodes=lambda size, options: size + (options.get("length_2") or 0),
     fixed_predecessors=True,
+    needs=(needs.second_string_after_first,),
 )
 
 optimal_bst = Task(

@@ -132,7 +132,7 @@ naive_string_matcher = Task(
     options=_OPTIONS,
     smallest=_SMALLEST,
     evaluation_multiplier=64,
-    needs=(needs.needle_in_haystack,),
+    needs=(needs.second_string_after_first, needs.needle_in_haystack),
     fixed_predecessors=True,
 )
 
@@ -159,6 +159,6 @@ kmp_matcher = Task(
     options=_OPTIONS,
     smallest=_SMALLEST,
     evaluation_multiplier=64,
-    needs=(needs.needle_in_haystack,),
+    needs=(needs.second_string_after_first, needs.needle_in_haystack),
     fixed_predecessors=True,
 )

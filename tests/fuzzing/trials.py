@@ -1,0 +1,131 @@
+"""Trials: a case is drawn, read, and what came of it is noted.
+
+A case may be read or refused: by a ValueError, which is one sentence, or an OSError, which is the
+system's. Everything else is a crash. While a case is read, an audit hook of Python's tells of
+programs that are started, code that Algoscope executes, and files written elsewhere than in the
+scratch folder and in caches of compiled code.
+"""
+
+import contextlib
+import enum
+import os
+import pathlib
+import random
+import runpy
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import algoscope
+
+SECONDS = 10
+"""A case that computes longer hangs: time of the processor, which others do not take away."""
+_FORBIDDEN = (
+    "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.startfile",
+    "subprocess.Popen",
+    "socket.connect", "ctypes.dlopen", "shutil.rmtree", "webbrowser.open", "pty.spawn", "exec",
+)  # fmt: skip
+_EXECUTING = (str(pathlib.Path(algoscope.__file__).parent), runpy.__file__)
+"""Whoever has no reason to execute anything that a case holds."""
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+class Kind(NamedTuple):
+    """A kind of input."""
+
+    name: str
+    prepare: Callable[[pathlib.Path], Callable[[random.Random], Callable[[], object]]]
+    """Given a scratch folder: how a case is drawn, which is what reads it."""
+    share: float
+    """Of all cases."""
+    runs_code: bool = False
+    """Whether code is loaded to read it, by packages that are not ours."""
+
+
+class Outcome(enum.StrEnum):
+    READ = "read"
+    REFUSED = "refused"
+    CRASHED = "crashed"
+    HUNG = "hung"
+    EXECUTED = "executed"
+
+
+class Result(NamedTuple):
+    outcome: Outcome
+    account: str = ""
+    """Of a crash, the traceback; of code that was run, the event."""
+
+
+class HangError(BaseException):
+    """A case took too long; no reader catches it."""
+
+
+def trial(kind: Kind, draw: Callable, number: int) -> Result:
+    """The case of that number, read."""
+    chance = random.Random(f"{kind.name} {number}")
+    try:
+        read = draw(chance)
+    except Exception:
+        return Result(Outcome.CRASHED, f"while drawn:\n{traceback.format_exc()}")
+    with _watched() as events, _limited():
+        try:
+            read()
+            result = Result(Outcome.READ)
+        except (ValueError, OSError):
+            result = Result(Outcome.REFUSED)
+        except HangError:
+            result = Result(Outcome.HUNG, f"took more than {SECONDS} s")
+        except BaseException:
+            result = Result(Outcome.CRASHED, traceback.format_exc())
+    if events and not kind.runs_code:
+        return Result(Outcome.EXECUTED, "; ".join(events))
+    return result
+
+
+_listening: list[list[str]] = []
+_scratch = [""]
+
+
+def listen(scratch: pathlib.Path) -> None:
+    """Begins to hear what Python does; there is no way to end that."""
+    _scratch[0] = str(scratch)
+    sys.addaudithook(_hear)
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _listening:
+        return
+    if event == "exec" and not sys._getframe(1).f_code.co_filename.startswith(_EXECUTING):
+        return  # A module that is imported late, or what a package makes for itself.
+    if event.startswith(_FORBIDDEN):
+        _listening[-1].append(f"{event} {arguments!r}"[:200])
+    elif event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING:
+        path = os.fsdecode(arguments[0]) if isinstance(arguments[0], str | bytes) else ""
+        if not path.startswith((_scratch[0], "/dev/")) and "__pycache__" not in path:
+            _listening[-1].append(f"writes {path}"[:200])
+
+
+@contextlib.contextmanager
+def _watched() -> Iterator[list[str]]:
+    events: list[str] = []
+    _listening.append(events)
+    try:
+        yield events
+    finally:
+        _listening.pop()
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    def end(_number: int, _frame: Any) -> None:
+        raise HangError
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
