@@ -7,7 +7,7 @@ from pages import PAGES, ROOT
 
 _COMMAND = re.compile(r"(?:^|`|\$ )(algoscope [a-z][^`#\n]*)", re.MULTILINE)
 _PATH = re.compile(
-    r"(?<![\w/])((?:benchmarks|docs|examples|results|src|tests)/[\w./-]+\.(?:py|json|jsonl|md|ipynb))"
+    r"(?<![\w/])((?:benchmarks|docs|examples|results|src|tests)/[\w./-]+\.(?:py|jsonl?|md|ipynb)\b)"
 )
 _TARGET = re.compile(r"(?:^|`)make ([a-z]+)", re.MULTILINE)
 _HAND_WRITTEN = [page for page in PAGES if page.name not in ("commands.md", "api.md")]
