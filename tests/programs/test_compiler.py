@@ -285,3 +285,9 @@ def test_a_program_is_lowered_for_the_n_of_a_precision():
         assert before.form.terms[Atom("nearest", POSITION)] == 2 * precision.resolution
         certificate = compile_program(program, precision=precision).certificate
         assert certificate.position_gap == 1 / precision.resolution
+
+
+def test_a_variable_that_is_set_to_0_has_a_certificate():
+    text = programs.get("bfs").text.replace("pi: Node", "pi: Node\nspare: Bool")
+    program = programs.parse("spare", "bfs", text.replace("found = ", "spare = 0\nfound = ", 1))
+    assert compile_program(program).certified(tasks.sample("bfs", 5, 4, seed=1)).all()

@@ -206,6 +206,13 @@ def test_nothing_is_shown_twice(name):
     assert fault == Fault(12, 1, f"{name}: shown twice")
 
 
+def test_a_selection_is_not_shown():
+    text = program_text(d="hint.d = parent.far")
+    faults = faults_of(text)
+    assert (faults[0].line, faults[0].column) == place_of(text, "parent.far\n")
+    assert faults[0].reason.startswith("d: got parent, a selection, needed variables")
+
+
 def test_a_variable_is_updated_once():
     (fault,) = faults_of(program_text(further="far = 0"))
     assert (fault.line, fault.column) == (12, 1)

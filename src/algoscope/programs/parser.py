@@ -238,6 +238,13 @@ class _Reader(Expressions):
                     )
                 if name in self.emitted:
                     raise FaultError(target, f"{stage}.{name}: shown twice")
+                for node in ast.walk(value):
+                    if isinstance(node, ast.Name) and node.id in self.selections:
+                        raise FaultError(
+                            node,
+                            f"{name}: got {node.id}, a selection, needed variables: what is shown "
+                            f"comes after the update; keep what {node.id} has in a variable",
+                        )
                 feature = self.features[name]
                 permutes = feature.kind is Kind.PERMUTATION
                 parts = value.elts if isinstance(value, ast.Tuple) else [value]

@@ -206,7 +206,9 @@ class Ledger:
         for name, leak in leaks.items():
             edge_parts = self._edges(form, f"{name}.{EDGE}")
             parts += _arrived(self._node_part(form, name), edge_parts, leak)
-        value, error = added(parts)
+        # Of a variable that is set to 0 there is nothing to add.
+        nothing = Approximate(np.zeros_like(self.positions), np.zeros_like(self.positions))
+        value, error = added(parts or [nothing])
         unit = np.maximum(value, 0.0)
         high, low = np.maximum(value + error, 0.0), np.maximum(value - error, 0.0)
         return Approximate(unit, np.maximum(high - unit, unit - low))
