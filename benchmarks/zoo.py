@@ -58,6 +58,8 @@ TITLES = {"blind": "Blind programs", "held_out": "Held-out programs"}
 DISGUISES = ("plain", "permuted", "softened", "noisy", "padded")
 WIDTHS = {"bfs": 12, "bellman_ford": 12, "minimum": 12, "mst_prim": 16, "dijkstra": 16, "dfs": 56}
 """Programs of one form have networks of one shape, which are compiled for once."""
+TASKS = ("bellman_ford", "bfs", "dfs", "dijkstra", "minimum", "mst_prim")
+"""Those that had programs when the halves were drawn."""
 SLOW_TASK = "dfs"
 """Measured first, lest one process be at work when all others are done."""
 ONE_THREAD = {
@@ -96,9 +98,14 @@ def roles() -> dict[str, Role]:
 
 
 def library_roles() -> dict[str, Role]:
-    """Without programs that are rivals in state alone: they joined after the halves were drawn."""
-    roles = {name: programs.get(name).role for name in programs.names()}
-    return {name: role for name, role in roles.items() if role is not Role.STATE}
+    """Without what joined after the halves were drawn: programs that are rivals in state alone, and
+    those of other tasks."""
+    library = [programs.get(name) for name in programs.names()]
+    return {
+        program.name: program.role
+        for program in library
+        if program.task.name in TASKS and program.role is not Role.STATE
+    }
 
 
 def tuning_half() -> set[str]:

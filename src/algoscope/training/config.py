@@ -66,7 +66,7 @@ class TrainingConfig(TrainingOptions):
         for part, kind, names in (
             (content, TrainingConfig, ("objective", "teacher", "keep")),
             (content["recipe"], Recipe, ("graphs",)),
-            (content["network"], NetworkConfig, ("memory",)),
+            (content["network"], NetworkConfig, ("memory", "edge_views")),
         ):
             defaults = {field.name: field.default for field in dataclasses.fields(kind)}
             for name in names:
@@ -105,8 +105,6 @@ def check(config: TrainingConfig) -> None:
         faults.append(
             'recipe.permutations: got "cycle", needed "line" or "pointers", which networks take'
         )
-    if config.keep not in ("best", "last"):
-        faults.append(unknown_name("weights to keep", config.keep, ("best", "last")))
     faults += teacher_faults(config.teacher, config.tasks)
     if not faults:
         faults += _check_sizes(config)
