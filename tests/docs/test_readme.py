@@ -4,7 +4,7 @@ import re
 
 from pages import ROOT, links, numbers, read, statements, without_links
 
-from algoscope import networks
+from algoscope import networks, programs
 
 PICTURES = 3
 
@@ -27,6 +27,13 @@ def test_numbers_are_those_of_the_pages_that_are_linked():
         known = {number for page in pages for number in numbers(read(page))}
         missing = [n for n in numbers(without_links(statement)) if n not in known]
         assert not missing, f"{pages} do not have {missing}: {statement}"
+
+
+def test_tasks_with_programs_are_counted():
+    count = len(programs.tasks_with_references())
+    assert f"Programs for {count} tasks" in read("README.md")
+    page = read("docs/reference/programs.md")
+    assert f"programs for {count} of the 30 tasks" in page
 
 
 def test_pictures_are_there_and_small():
