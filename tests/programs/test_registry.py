@@ -10,7 +10,7 @@ from algoscope.programs.parser import ProgramError, parse
 
 HIGHEST = """
 parent = maximum(other.idx)
-hint.reach_h = parent.input.s
+hint.reach_h = input.s
 hint.pi_h = output.pi = idx
 """
 
