@@ -10,6 +10,7 @@ a run that says where it is.
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -28,8 +29,10 @@ from algoscope.files import write_bytes
 
 ROOT = pathlib.Path(__file__).parents[1]
 FILE = ROOT / "benchmarks" / "kills.json"
-_KILLS = 3
+_KILLS = 2
 """Of each trial, at most."""
+_EARLIEST = 0.15
+"""Of the time that a command takes: before, there is nothing yet that could be lost."""
 _PROGRAM = [sys.executable, "-c", "from algoscope.cli import main; main()"]
 _TRAIN = "train bfs --seeds 2 --steps 300 --sizes 4 --batch 4 --network width=4 --evaluate-every 50"
 
@@ -43,29 +46,35 @@ class Command(NamedTuple):
     """What goes on with it."""
     kept: tuple[str, ...]
     """Files, by pattern, that are the same whoever was killed."""
+    turns: int
+    """Of ten trials, so many: the longer a command takes, the fewer."""
     before: str = ""
     """What has to be done first, once."""
 
 
 _WEIGHTS = ("**/weights/*/*.safetensors", "**/metrics.safetensors", "**/results.json")
+_FINDINGS = (*_WEIGHTS, "**/findings/*.safetensors", "**/findings/*/*.json")
 COMMANDS = (
     Command(
         "train",
         f"{_TRAIN} --checkpoint-seconds 0 --out runs/run",
         "train --resume runs/run --checkpoint-seconds 0",
         _WEIGHTS,
+        turns=4,
     ),
     Command(
         "demo",
-        "demo --out runs/demo --seeds 1 --steps 100 --sizes 4 --problems 50",
-        "demo --out runs/demo --seeds 1 --steps 100 --sizes 4 --problems 50",
-        _WEIGHTS,
+        "demo --out runs/demo --seeds 1 --steps 20 --sizes 4 --problems 50",
+        "demo --out runs/demo --seeds 1 --steps 20 --sizes 4 --problems 50",
+        _FINDINGS,
+        turns=1,
     ),
     Command(
         "gap",
         "judge runs/run --problems 50 --seeds 0 --json",
         "judge runs/run --problems 50 --seeds 0 --json",
-        _WEIGHTS,
+        _FINDINGS,
+        turns=2,
         before=f"{_TRAIN} --out runs/run",
     ),
     Command(
@@ -73,6 +82,7 @@ COMMANDS = (
         "reproduce mind-the-gap-bfs --preset smoke --out runs/study",
         "reproduce mind-the-gap-bfs --preset smoke --out runs/study",
         _WEIGHTS,
+        turns=3,
     ),
 )
 
@@ -124,8 +134,15 @@ def reference(command: Command) -> Reference:
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         prepared(command, place)
+        finished(command.start, place)
+        known = digest(command, place)
+    with tempfile.TemporaryDirectory() as folder:  # Again, with everything compiled.
+        place = pathlib.Path(folder)
+        prepared(command, place)
         seconds = finished(command.start, place)
-        return Reference(digest(command, place), seconds)
+        if digest(command, place) != known:
+            raise RuntimeError(f"{command.name}: two calls without a kill differ")
+    return Reference(known, seconds)
 
 
 def trial(
@@ -136,13 +153,20 @@ def trial(
         place = pathlib.Path(folder) / "place"
         shutil.copytree(template, place)
         faults, kills = [], 0
-        for _ in range(chance.randint(1, _KILLS)):
+        wanted = chance.randint(1, _KILLS)
+        while kills < wanted:
             process = call(_next(command, place), place)
-            time.sleep(chance.uniform(0.1, 1.0) * known.seconds)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(chance.uniform(_EARLIEST, 1.0) * known.seconds)
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 kills += 1
+            elif kills == 0:  # It was done before: what was killed nowhere is no trial.
+                shutil.rmtree(place)
+                shutil.copytree(template, place)
+            else:
+                break
             faults += sound(place)
         finished(_next(command, place), place)
         same = digest(command, place) == known.digest
@@ -178,6 +202,8 @@ def main() -> None:
         print(report(trials))
         return
     chosen = [command for command in COMMANDS if command.name in arguments.commands]
+    turns = [command for command in chosen for _ in range(command.turns)]
+    random.Random(0).shuffle(turns)
     known = {command.name: reference(command) for command in chosen}
     with tempfile.TemporaryDirectory() as folder:
         templates = {command.name: pathlib.Path(folder) / command.name for command in chosen}
@@ -185,7 +211,7 @@ def main() -> None:
             templates[command.name].mkdir()
             prepared(command, templates[command.name])
         while len(trials) < arguments.trials:
-            command = chosen[len(trials) % len(chosen)]
+            command = turns[len(trials) % len(turns)]
             name = command.name
             done = trial(command, known[name], len(trials), templates[name])
             trials.append(done)

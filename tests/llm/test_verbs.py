@@ -47,6 +47,10 @@ def test_navigate_prints_tables_and_writes_a_folder_with_a_page(algoscope, folde
     assert {p.name for p in out.iterdir()} == {"study.json", "page.html", "recordings.safetensors"}
     with pytest.raises(SystemExit, match="which exists"):
         algoscope(*command.split())
+    begun = page.index("</section>")
+    assert "<svg" in page[:begun]
+    assert "<table" not in page[:begun], "the verdict and one picture come first"
+    assert page.count("<table") == page.count("<details"), "every table is folded"
     shown, troubles = visit((out / "page.html").as_uri(), width=NARROWEST)
     assert not troubles
     assert {font: too_wide(shown, font) for font in FONTS} == {font: [] for font in FONTS}

@@ -161,4 +161,9 @@ def test_without_a_program_there_is_a_page_and_no_verdict(searching, visit):
     assert not troubles
     assert shown.inner_text("h1") == "The network is not judged."
     assert "no exact program for optimal_bst" in shown.inner_text(".lead")
-    assert shown.locator(".explorer[data-ready] .side").count() == 2
+    assert shown.locator(".explorer[data-ready] .side").count() == 1, "nobody is shown twice"
+    heads = shown.locator(".variables th").all_inner_texts()
+    assert {"p", "q"} <= set(heads), "what is given is shown"
+    keys = tasks.sample("insertion_sort", 4, 1, seed=0)
+    assert list(explorer.inputs(keys, 0)) == ["key"]
+    assert explorer.inputs(keys, 0)["key"] == pytest.approx(keys.inputs["key"][0], abs=1e-3)

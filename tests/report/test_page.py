@@ -50,6 +50,16 @@ def test_it_opens_from_a_file_alone(visit, page_path, found, theme, width):
         assert drawn.nth(index).bounding_box()["width"] <= inner
 
 
+def test_labels_of_the_explorer_can_be_read_on_a_telephone(visit, page_path):
+    shown, _ = visit(page_path.as_uri(), width=390)
+    shown.wait_for_selector(".explorer[data-ready]")
+    heights = shown.locator(".graph text, .matrix text").evaluate_all(
+        "texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize) * "
+        "text.getScreenCTM().a)"
+    )
+    assert min(heights) >= 9
+
+
 @pytest.mark.parametrize("font", FONTS)
 def test_it_never_scrolls_sideways(visit, page_path, font):
     shown, _ = visit(page_path.as_uri(), width=NARROWEST)

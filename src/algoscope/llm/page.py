@@ -1,4 +1,5 @@
-"""The page of a study: the verdict and its reasons first, then the evidence, subject by subject."""
+"""The page of a study: the verdict, its reasons and one picture first, then the evidence, subject
+by subject; tables are folded."""
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from algoscope.report import html
 from algoscope.report.figures import style
 from algoscope.report.figures.style import Drawn
 from algoscope.report.html import Section
+from algoscope.table import Table
 from algoscope.verdict import FAILS, RUNS, SHORTCUT, UNDECIDED
 
 _MEANINGS = {
@@ -29,12 +31,12 @@ def page(study: Study) -> str:
     example, results = _example(study), tables(study)
 
     def shown(*names: str) -> str:
-        return "".join(html.table(results[name]) for name in names if name in results)
+        return "".join(_folded(results[name]) for name in names if name in results)
 
     with style.styled():
         evidence = {
             "Answers": ("What it answers", shown("accuracy", "heuristics")),
-            "Steps": ("Do layers follow an algorithm?", _show(_steps(study)), shown("steps")),
+            "Steps": ("Do layers follow an algorithm?", shown("steps")),
             "Causal": ("Do the aligned heads decide?", shown("causal")),
             "Attention": (
                 "Attention by layer",
@@ -49,7 +51,7 @@ def page(study: Study) -> str:
             ),
             "Item": ("The item in the figures", element("pre", escape(example.item.prompt))),
         }
-    sections = [Section("verdict", "Verdict", _verdict(study))]
+        sections = [Section("verdict", "Verdict", _verdict(study) + _show(_steps(study)))]
     for title, (heading, *parts) in evidence.items():
         if any(parts):
             sections.append(Section(title.lower(), title, element("h2", heading) + "".join(parts)))
@@ -72,6 +74,11 @@ def _verdict(study: Study) -> str:
             ),
         ]
     )
+
+
+def _folded(table: Table) -> str:
+    """A table whose title is all that is seen of it at first."""
+    return element("details", element("summary", escape(table.title)), html.table(table))
 
 
 def _show(drawn: Drawn) -> str:

@@ -62,7 +62,17 @@ def _sample(batch: Batch, sample: int, title: str, features: list[Feature]) -> d
         "steps": steps,
         "edges": np.argwhere(np.triu(joined, 1)).tolist(),
         "places": np.round(places(joined), 3).tolist(),
+        "inputs": inputs(batch, sample),
         "truth": {f.name: _values(f, _truth(batch, sample, f)) for f in features},
+    }
+
+
+def inputs(batch: Batch, sample: int) -> dict[str, list]:
+    """What every node is given, such as the keys that are sorted; positions tell nothing more."""
+    return {
+        f.name: _values(f, np.asarray(batch.inputs[f.name])[None, sample])[0]
+        for f in batch.at(Stage.INPUT)
+        if f.location is Location.NODE and f.name != "pos"
     }
 
 

@@ -28,7 +28,7 @@ const explore = (place) => {
   const trained = data.subjects.findIndex((subject) => !subject.compiled);
   const state = {
     sample: 0, step: 0, head: 0, chosen: null, playing: null,
-    sides: [0, trained > 0 ? trained : Math.min(1, data.subjects.length - 1)],
+    sides: data.subjects.length > 1 ? [0, Math.max(trained, 1)] : [0],
   };
   const sample = () => data.samples[state.sample];
   const subject = (side) => data.subjects[state.sides[side]];
@@ -63,10 +63,10 @@ const explore = (place) => {
     make("label", {}, "Problem", problems), ...(most > 1 ? [heads] : []),
     play, back, slider, forth, where));
 
-  const sides = [0, 1].map((side) => {
+  const sides = state.sides.map((chosen, side) => {
     const who = make("select", { "aria-label": side ? "right" : "left" },
       ...options(data.subjects.map((one) =>
-        one.verdict ? `${one.name} – ${one.verdict}` : one.name), state.sides[side]));
+        one.verdict ? `${one.name} – ${one.verdict}` : one.name), chosen));
     who.addEventListener("change", () => { state.sides[side] = Number(who.value); rebuild(); });
     const graph = make("svg", { class: "graph", role: "img", viewBox: `0 0 ${SIZE} ${SIZE}` });
     const matrix = make("svg", { class: "matrix", role: "img" });
@@ -163,23 +163,30 @@ const explore = (place) => {
   const atGraph = data.variables.filter((variable) => variable.where === "graph");
 
   const buildTable = () => {
-    const names = ["reference", subject(0).name, subject(1).name];
+    const names = ["reference", ...sides.map((_, side) => subject(side).name)];
+    const inputs = Object.entries(sample().inputs);
     const top = make("tr", {}, make("th", { scope: "col" }, "node"));
     const below = make("tr", {}, make("th"));
+    for (const [name] of inputs) {
+      top.append(make("th", { class: "group", scope: "col" }, name));
+      below.append(make("th", { scope: "col" }, "input"));
+    }
     for (const variable of atNodes) {
-      top.append(make("th", { class: "group", scope: "colgroup", colspan: 3 }, variable.name));
+      top.append(make("th", { class: "group", scope: "colgroup", colspan: names.length },
+        variable.name));
       below.append(...names.map((name) => make("th", { scope: "col" }, name)));
     }
     const body = make("tbody");
     for (let node = 0; node < sample().nodes; node++) {
       const row = make("tr", {}, make("td", {}, String(node)));
-      for (let cell = 0; cell < 3 * atNodes.length; cell++) row.append(make("td"));
+      row.append(...inputs.map(([, values]) => make("td", {}, String(values[node]))));
+      for (let cell = 0; cell < names.length * atNodes.length; cell++) row.append(make("td"));
       row.addEventListener("click", () => choose(node));
       body.append(row);
     }
     for (const variable of atGraph) {
       const row = make("tr", { class: "whole" }, make("td", {}, variable.name));
-      for (let cell = 0; cell < 3; cell++) row.append(make("td"));
+      row.append(...inputs.map(() => make("td")), ...names.map(() => make("td")));
       body.append(row);
     }
     table.replaceChildren(make("thead", {}, top, below), body);
@@ -240,19 +247,20 @@ const explore = (place) => {
         : "all variables as in the trace";
     });
     const rows = [...table.tBodies[0].rows];
+    const first = 1 + Object.keys(sample().inputs).length, each = 1 + sides.length;
     for (let node = 0; node < nodes; node++) {
       rows[node].classList.toggle("chosen", state.chosen === node);
       atNodes.forEach((variable, at) => {
         const cells = rows[node].cells, name = variable.name;
-        fill(cells[1 + 3 * at], shown(variable, truth[name][step][node]), false);
-        [0, 1].forEach((side) => fill(cells[2 + 3 * at + side],
+        fill(cells[first + each * at], shown(variable, truth[name][step][node]), false);
+        sides.forEach((_, side) => fill(cells[first + each * at + 1 + side],
           shown(variable, run(side).said[name][step][node]), run(side).wrong[name][step][node]));
       });
     }
     atGraph.forEach((variable, at) => {
       const cells = rows[nodes + at].cells, name = variable.name;
-      fill(cells[1], shown(variable, truth[name][step][0]), false);
-      [0, 1].forEach((side) => fill(cells[2 + side],
+      fill(cells[first], shown(variable, truth[name][step][0]), false);
+      sides.forEach((_, side) => fill(cells[first + 1 + side],
         shown(variable, run(side).said[name][step][0]), run(side).wrong[name][step][0]));
     });
   };
