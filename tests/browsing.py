@@ -7,6 +7,8 @@ from matplotlib import font_manager
 
 NARROWEST = 320
 """CSS pixels: the narrowest telephones, and a page at 400 % zoom on a small screen."""
+PAPER = 688
+"""CSS pixels between the margins of A4."""
 FONTS = {
     "DejaVu Sans": 700,
     "DejaVu Sans Mono": 700,
@@ -38,6 +40,39 @@ _TOO_WIDE = """() => {
     [`${document.documentElement.scrollWidth} px`, ...beyond.map((element) =>
       `${element.tagName}.${element.getAttribute("class")}: ${element.textContent.slice(0, 40)}`)];
 }"""
+_OBSTACLES = """async () => {
+  for (const folded of document.querySelectorAll("details")) folded.open = true;
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+}"""
+_CUT = """() => {
+  const cuts = (element) => getComputedStyle(element).overflowX !== "visible"
+    && element.clientWidth && element.scrollWidth > element.clientWidth + 1;
+  const beyond = (element) => {
+    const { left, width } = element.getBoundingClientRect();
+    return left + Math.max(width, element.scrollWidth) > innerWidth + 1;
+  };
+  return [...document.querySelectorAll("main *:not(svg *, select)")]
+    .filter((element) => cuts(element) || beyond(element))
+    .map((element) => `${element.tagName}.${element.getAttribute("class")}: `
+      + element.textContent.slice(0, 40));
+}"""
+
+
+def obstacles(page, axe: str) -> list[str]:
+    """What keeps somebody with a keyboard or a screen reader from using the page: the serious and
+    critical findings of axe-core, nothing folded."""
+    page.evaluate(axe)
+    return page.evaluate(_OBSTACLES)
+
+
+def cut_on_paper(page) -> list[str]:
+    """What of the page has no room on A4 paper."""
+    page.set_viewport_size({"width": PAPER, "height": 1000})
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    return page.evaluate(_CUT)
 
 
 def font_file(name: str) -> str:

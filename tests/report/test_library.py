@@ -8,7 +8,7 @@ import sys
 import matplotlib.image
 import numpy as np
 import pytest
-from browsing import NARROWEST, too_wide
+from browsing import NARROWEST, cut_on_paper, obstacles, too_wide
 
 from algoscope import cli, programs
 from algoscope.markup import escape
@@ -57,6 +57,15 @@ def test_the_page_opens_alone_and_steps_through_a_run(visit, page, theme):
         moved = (parents != np.arange(batch.nodes)).sum()
         assert stepper.locator("path.pointer").count() == moved
     assert not troubles
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_is_for_keyboards_screen_readers_and_paper(visit, page, axe, theme):
+    shown, _ = visit(page[0].as_uri(), theme=theme)
+    assert cut_on_paper(shown) == []
+    assert shown.locator(".stepper[data-ready]").count() == len(SHOWN), "those far below, too"
+    shown.emulate_media(media="screen")
+    assert obstacles(shown, axe) == []
 
 
 def _row(stepper, name: str) -> list[str]:

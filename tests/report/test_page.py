@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from browsing import FONTS, NARROWEST, font_file, too_wide
+from browsing import FONTS, NARROWEST, cut_on_paper, font_file, obstacles, too_wide
 from matplotlib import font_manager
 
 from algoscope import cli
@@ -69,9 +69,57 @@ def test_it_never_scrolls_sideways(visit, page_path, font):
 
 def test_every_number_of_a_network_is_in_sight_on_a_laptop(visit, page_path):
     shown, _ = visit(page_path.as_uri(), width=1280)
-    table = shown.locator(".bleed").first
+    table = shown.locator(".dense").first
     table.evaluate("box => box.style.setProperty('font-family', 'DejaVu Sans')")
     assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+_OUT_OF_COLUMN = """() => {
+  const column = document.querySelector("main"), style = getComputedStyle(column);
+  const { left, right } = column.getBoundingClientRect();
+  const least = left + parseFloat(style.paddingLeft), most = right - parseFloat(style.paddingRight);
+  return [...document.querySelectorAll(".scroll, figure, .counts, pre")].filter((element) => {
+    const box = element.getBoundingClientRect();
+    return box.width && (box.left < least - 1 || box.right > most + 1);
+  }).map((element) => element.outerHTML.slice(0, 80));
+}"""
+_BROKEN_CARDS = """() => [...document.querySelectorAll(".counts dd")].filter((value) => {
+  const range = document.createRange();
+  return [...value.childNodes].some((part) => {
+    range.selectNodeContents(part);
+    return new Set([...range.getClientRects()].map((box) => box.top)).size > 1;
+  });
+}).map((value) => value.textContent)"""
+
+
+@pytest.mark.parametrize("width", [NARROWEST, 390, 1280, 2560])
+def test_tables_stay_in_the_column_and_cards_whole(visit, page_path, width):
+    shown, _ = visit(page_path.as_uri(), width=width)
+    assert shown.locator(".counts dd").count() == 4
+    assert shown.evaluate(_OUT_OF_COLUMN) == []
+    assert shown.evaluate(_BROKEN_CARDS) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_keeps_a_keyboard_or_a_screen_reader_out(visit, page_path, axe, theme):
+    shown, _ = visit(page_path.as_uri(), theme=theme)
+    shown.wait_for_selector(".explorer[data-ready]")
+    assert obstacles(shown, axe) == []
+
+
+def test_paper_shows_all_of_it(visit, page_path):
+    """Also what is folded on the screen, which is folded again afterwards."""
+    shown, _ = visit(page_path.as_uri(), theme="dark")
+    folded = shown.locator("details:not([open])").count()
+    assert folded >= 3
+    assert cut_on_paper(shown) == []
+    assert shown.locator("details:not([open])").count() == 0
+    ground = shown.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(255, 255, 255)"
+    shown.evaluate("document.querySelector('pre').style.whiteSpace = 'nowrap'")
+    assert any(text.startswith("PRE") for text in cut_on_paper(shown)), "it would be noticed"
+    shown.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert shown.locator("details:not([open])").count() == folded
 
 
 def test_a_page_that_is_too_wide_is_noticed(visit, page_path):

@@ -7,16 +7,15 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
 import pytest
-import uvicorn
-from browsing import FONTS, NARROWEST, too_wide
+from browsing import FONTS, NARROWEST, cut_on_paper, obstacles, too_wide
 from finished import finished_run
+from serving import serving
 from starlette.testclient import TestClient
 
 from algoscope.measures import Evidence, Judgement
@@ -64,7 +63,7 @@ def test_it_lists_runs_and_says_which_cannot_be_read(client):
     assert "5 runs" in page
 
     def row(name: str) -> str:
-        return next(part for part in page.split("<tr>") if f">{name}<" in part)
+        return next(part for part in page.split("<tr") if f">{name}<" in part)
 
     for text in ("0.6250", "4 of 4", "shortcut", "not judged"):
         assert text in row("first")
@@ -84,6 +83,10 @@ def test_reports_are_given_in_a_sandbox(client):
     "path",
     [
         "/report/nothing",
+        "/run/nothing",
+        "/run/link",
+        "/run/broken",
+        "/run/..%2Foutside",
         "/report/link",
         "/report/..%2Foutside",
         "/report/../outside",
@@ -120,7 +123,8 @@ def test_what_is_not_a_run_of_the_folder_is_refused(client, path):
 )
 def test_other_names_of_this_machine_are_refused(client, host):
     assert client.get("/", headers={"host": host}).status_code == 400
-    assert client.get("/report/first", headers={"host": host}).status_code == 400
+    for path in ("/report/first", "/run/first", "/stream", "/stream?run=first"):
+        assert client.get(path, headers={"host": host}).status_code == 400
 
 
 def test_this_machine_is_reached_by_its_names(client):
@@ -128,7 +132,9 @@ def test_this_machine_is_reached_by_its_names(client):
         assert client.get("/", headers={"host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/compare?a=first&b=first", "/report/first"])
+@pytest.mark.parametrize(
+    "path", ["/", "/compare?a=first&b=first", "/run/first", "/report/first", "/stream"]
+)
 def test_nothing_can_be_done_but_read(client, path):
     assert client.head(path).status_code == 200
     for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "SPAM"):
@@ -143,7 +149,7 @@ def test_a_comparison_without_a_choice_says_what_to_choose(client):
 
 def test_slow_clients_keep_nobody_waiting(folder):
     """Half a request each, and answers that are not read."""
-    with _serving(server.app(folder)) as port, contextlib.ExitStack() as open_sockets:
+    with serving(server.app(folder)) as port, contextlib.ExitStack() as open_sockets:
         for start in (b"", b"GET", b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ") * 20:
             slow = socket.create_connection((server.HOST, port), timeout=10)
             open_sockets.enter_context(slow)
@@ -158,7 +164,7 @@ def test_slow_clients_keep_nobody_waiting(folder):
 
 
 def test_many_clients_at_once_are_all_answered(folder):
-    with _serving(server.app(folder)) as port:
+    with serving(server.app(folder)) as port:
 
         def read(number: int) -> str:
             path = ("", "report/first", "compare?a=first&b=first")[number % 3]
@@ -186,7 +192,7 @@ def test_many_clients_at_once_are_all_answered(folder):
     ids=["no host", "two hosts", "version", "no path", "long header", "TLS"],
 )
 def test_what_is_no_request_is_refused(folder, request_text):
-    with _serving(server.app(folder)) as port:
+    with serving(server.app(folder)) as port:
         with socket.create_connection((server.HOST, port), timeout=10) as sent:
             with contextlib.suppress(ConnectionError):
                 sent.sendall(request_text)
@@ -239,7 +245,7 @@ def _read(address: str, process) -> str:
 
 def test_two_are_compared_in_a_browser(folder, visit):
     """Filter, choose two, compare; names are shown and not run."""
-    with _serving(server.app(folder)) as port:
+    with serving(server.app(folder)) as port:
         page, troubles = visit(f"http://{server.HOST}:{port}/")
         page.fill("input[type=search]", "FIRST")
         assert page.locator("tbody tr:visible").count() == 1
@@ -254,29 +260,23 @@ def test_two_are_compared_in_a_browser(folder, visit):
         rows = page.locator("tbody tr").all_inner_texts()
         assert any(row.split() == ["learning_rate", "0.1", "0.5"] for row in rows)
         assert any(row.split()[-2:] == ["0.750", "–"] for row in rows), "the mean accuracy"
-        assert [t for t in troubles if "/compare?" not in t] == []
+        asked = ("/compare?", "/stream")
+        assert [t for t in troubles if not any(path in t for path in asked)] == []
 
 
 @pytest.mark.parametrize("font", FONTS)
 def test_its_pages_never_scroll_sideways(folder, visit, font):
     names = urllib.parse.urlencode({"a": "first", "b": EVIL})
-    with _serving(server.app(folder)) as port:
-        for path in ("", f"compare?{names}", "report/nothing"):
+    with serving(server.app(folder)) as port:
+        for path in ("", f"compare?{names}", "report/nothing", "run/first"):
             page, _ = visit(f"http://{server.HOST}:{port}/{path}", width=NARROWEST)
             assert too_wide(page, font) == [], path
 
 
-@contextlib.contextmanager
-def _serving(app):
-    with socket.socket() as listening:
-        listening.bind((server.HOST, 0))
-        listening.listen(128)
-        config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
-        made = uvicorn.Server(config)
-        thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield listening.getsockname()[1]
-        finally:
-            made.should_exit = True
-            thread.join()
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_keeps_a_keyboard_or_a_screen_reader_out(folder, visit, axe, theme):
+    with serving(server.app(folder)) as port:
+        for path in ("", "compare?a=first&b=first", "run/first", "report/nothing"):
+            page, _ = visit(f"http://{server.HOST}:{port}/{path}", theme=theme)
+            assert obstacles(page, axe) == [], path
+            assert cut_on_paper(page) == [], path

@@ -54,7 +54,7 @@ def table(subjects: Mapping[str, Judgement], control: Judgement | None) -> str:
                 class_="control" if judgement is control else None,
             )
         )
-    return html.table_of_elements(heads, rows, "what was tried", bleed=True)
+    return html.table_of_elements(heads, rows, "what was tried", dense=True)
 
 
 def families_table(results: Mapping[str, Falsification]) -> str:

@@ -32,8 +32,10 @@ def page(
     styles: Sequence[str] = ("page.css",),
     scripts: Sequence[str] = ("page.js",),
     data: Mapping[str, Any] | None = None,
+    allowed: Sequence[str] = (),
 ) -> str:
-    """The whole file. `data` are JSON values by the id of the element that holds them."""
+    """The whole file. `data` are JSON values by the id of the element that holds them; `allowed`
+    are directives of the policy of pages that do ask for more."""
     sources = [asset(name) for name in scripts]
     links = "".join(
         element("li", element("a", escape(section.title), href=f"#{section.anchor}"))
@@ -50,7 +52,7 @@ def page(
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{escape(policy(sources))}">
+<meta http-equiv="Content-Security-Policy" content="{escape(policy(sources, allowed))}">
 <link rel="icon" href="data:,">
 <title>{escape(title)}</title>
 <style>
@@ -69,13 +71,13 @@ def page(
 """
 
 
-def policy(sources: Sequence[str]) -> str:
-    """No request, no script but these."""
+def policy(sources: Sequence[str], allowed: Sequence[str] = ()) -> str:
+    """No request but what is allowed, no script but these."""
     hashes = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in sources)
     scripts = " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
     return (
         f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'self'"
+        "base-uri 'none'; form-action 'self'" + "".join(f"; {directive}" for directive in allowed)
     )
 
 
@@ -95,16 +97,16 @@ def table(content: Table, *, sortable: bool = True) -> str:
 
 
 def table_of_elements(
-    heads: Iterable[str], rows: Iterable[str], label: str, *, bleed: bool = False
+    heads: Iterable[str], rows: Iterable[str], label: str, *, dense: bool = False
 ) -> str:
     """A sortable table of th elements and tr elements."""
     content = element("thead", element("tr", *heads)) + element("tbody", *rows)
-    return scrolled(element("table", content, class_="sortable"), label, bleed=bleed)
+    return scrolled(element("table", content, class_="sortable"), label, dense=dense)
 
 
-def scrolled(content: str, label: str, *, bleed: bool = False) -> str:
-    """In a box of its own; one that bleeds is wider than the text where the screen is."""
-    class_ = "scroll bleed" if bleed else "scroll"
+def scrolled(content: str, label: str, *, dense: bool = False) -> str:
+    """In a box of its own; a dense one has many columns, which stand closer together."""
+    class_ = "scroll dense" if dense else "scroll"
     return element("div", content, class_=class_, tabindex="0", role="region", aria_label=label)
 
 
@@ -112,6 +114,15 @@ def figure(svg: str, caption: str) -> str:
     """A figure with a caption, both HTML; what is too wide for the screen is scrolled."""
     drawing = element("div", svg, class_="drawing", tabindex="0")
     return element("figure", drawing, element("figcaption", caption))
+
+
+def cards(values: Mapping[str, str]) -> str:
+    """The few numbers that tell most, by name; values are HTML."""
+    parts = (
+        element("div", element("dt", escape(name)), element("dd", value))
+        for name, value in values.items()
+    )
+    return element("dl", *parts, class_="counts")
 
 
 def facts(pairs: Mapping[str, object]) -> str:

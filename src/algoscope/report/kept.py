@@ -7,6 +7,7 @@ them measured, and go on where one was stopped.
 """
 
 import dataclasses
+import functools
 import hashlib
 import json
 import pathlib
@@ -59,6 +60,20 @@ def judge_seed(
     return judgement
 
 
+def words_kept(run: Run, task: str) -> dict[str, str]:
+    """The words of the networks that were judged so far, by name."""
+    kept = ((seed, _path(run, task, seed)) for seed in run.seeds)
+    words = {seed: _word(path, path.stat().st_mtime_ns) for seed, path in kept if path.is_file()}
+    return {f"seed {seed}": word for seed, word in words.items() if word}
+
+
+@functools.lru_cache(maxsize=4096)
+def _word(path: pathlib.Path, _written: int) -> str | None:
+    """Of the judgement in a file that was written at this moment."""
+    kept = _read_path(path)
+    return kept.judgement.verdict.word if kept else None
+
+
 def problems_kept(run: Run, task: str) -> int:
     """How many problems the falsifier tried on networks of the run; `falsify.PROBLEMS` if on
     none."""
@@ -79,9 +94,13 @@ def _path(run: Run, task: str, seed: int) -> pathlib.Path:
 
 
 def _read(run: Run, task: str, seed: int) -> Kept | None:
+    return _read_path(_path(run, task, seed))
+
+
+def _read_path(path: pathlib.Path) -> Kept | None:
     """None if there is nothing, something damaged, or of another format."""
     try:
-        content = json.loads(_path(run, task, seed).read_text())
+        content = json.loads(path.read_text())
         kept = from_json(Kept, content, where="judgement")
     except (OSError, ValueError):
         return None

@@ -1,32 +1,36 @@
-"""A local server over a folder of runs: list, filter, compare two, open reports.
+"""A local server over a folder of runs: list, filter, compare two, watch one, open reports.
 
 It listens on this machine alone and answers to the name of this machine alone, so that no website
 can reach it through the reader's browser. What is served is looked up among the runs that are
 there, never made from a path that was asked for. Reports come from folders that others may have
 written: they are shown in a sandbox, without access to anything here.
+
+Pages are kept as the runs are by one stream of server-sent events, which nothing can be said to: a
+line for each run that has changed, with its HTML. A client that reads slowly gets the latest state
+and not all of them.
 """
 
+import asyncio
 import datetime
 import json
-import math
 import pathlib
-from collections import Counter
-from typing import NamedTuple
+import time
+from collections.abc import AsyncIterator, Iterator
 from urllib.parse import quote
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from algoscope import runs
 from algoscope.markup import element, escape
-from algoscope.report import html, verdicts
-from algoscope.report.findings import read_judgements
+from algoscope.report import html, live_view, verdicts
 from algoscope.report.html import Section
-from algoscope.runs import Run, RunError
+from algoscope.report.watching import Entries, Summary, Watch
+from algoscope.runs import State
 from algoscope.runs.comparison import differences
 from algoscope.table import Table
 
@@ -37,105 +41,126 @@ _COLUMNS = (
     "processor", "created",
 )  # fmt: skip
 """What tells most comes first: a telephone shows the first few."""
-
-
-class Summary(NamedTuple):
-    """What the list and a comparison say of a run."""
-
-    run: Run
-    steps: str
-    test: str
-    """The mean test score."""
-    verdicts: dict[str, int]
-    """How many networks have which word."""
-    means: dict[str, str]
-    """Over networks, of what was measured."""
-
-    @property
-    def report(self) -> pathlib.Path | None:
-        path = self.run.path / "report.html"
-        return path if path.is_file() and not path.is_symlink() else None
-
-
-Entries = dict[str, Summary | str]
-"""Folders that should be runs, by name: what is in them, or why that cannot be read."""
+_EVERY = 1.0
+"""Seconds from one look at the runs to the next, whoever listens."""
+_STILL_HERE = 15.0
+"""Seconds without news after which a stream says so, or notices that nobody is there."""
+MOST_STREAMS = 64
+"""Pages that are kept up to date at once."""
+_STREAM_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 def app(root: pathlib.Path) -> Starlette:
     """The server over the runs in a folder, or over the one run that the folder is."""
-    if not root.is_dir():
-        raise RunError(f"{root}: got no folder, needed one that holds runs, or a run")
+    watch = Watch(root)
+    streams: set[object] = set()
 
     # No coroutines: each request has a thread, so that nobody waits while another's runs are read.
     def index(request: Request) -> Response:
-        return _page(f"Runs in {root}", _list(root, _entries(root)))
+        return _page(f"Runs in {root}", _list(root, watch.entries()), live=True)
 
     def compare(request: Request) -> Response:
-        entries = _entries(root)
+        entries = watch.entries()
         chosen = [entries.get(request.query_params.get(side, "")) for side in ("a", "b")]
         summaries = [entry for entry in chosen if isinstance(entry, Summary)]
         if len(summaries) < len(chosen):
             return _refused("Choose two runs", "A comparison needs two runs of the list, a and b.")
         return _page("Comparison", _comparison(summaries))
 
+    def run(request: Request) -> Response:
+        entry = watch.entries().get(request.path_params["name"])
+        if not isinstance(entry, Summary):
+            return _refused("Not found", "No such run.")
+        address = f"/stream?{_query(entry.run.name)}"
+        back = '<p><a href="/">All runs</a></p>'
+        body = element("div", _panel(entry), data_stream=address)
+        return _page(entry.run.name, back + body, live=True)
+
     def report(request: Request) -> Response:
-        entry = _entries(root).get(request.path_params["name"])
+        entry = watch.entries().get(request.path_params["name"])
         path = entry.report if isinstance(entry, Summary) else None
         if path is None:
             return _refused("Not found", "No such report; make it with: algoscope report RUN")
         return FileResponse(path, headers={"Content-Security-Policy": _SANDBOX})
 
-    routes = {"/": index, "/compare": compare, "/report/{name}": report}
+    async def stream(request: Request) -> Response:
+        if len(streams) >= MOST_STREAMS:
+            return Response("too many pages are open", 503, {"Retry-After": "10"})
+        if request.method == "HEAD":
+            return Response(headers=_STREAM_HEADERS, media_type="text/event-stream")
+        return StreamingResponse(
+            _events(watch, request.query_params.get("run"), streams),
+            headers=_STREAM_HEADERS,
+            media_type="text/event-stream",
+        )
+
+    routes = {
+        "/": index,
+        "/compare": compare,
+        "/run/{name}": run,
+        "/report/{name}": report,
+        "/stream": stream,
+    }
     return Starlette(
         routes=[Route(path, answer) for path, answer in routes.items()],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
     )
 
 
-def _entries(root: pathlib.Path) -> Entries:
-    """The runs of the folder, looked at anew each time; links to elsewhere are left out."""
-    root = root.resolve()
-    if (root / "run.json").is_file():
-        return {root.name: _entry(root)}
-    inside = sorted(path for path in root.iterdir() if not path.name.startswith("."))
-    folders = [path for path in inside if path.is_dir() and path.resolve().parent == root]
-    return {path.name: _entry(path) for path in folders}
-
-
-def _entry(path: pathlib.Path) -> Summary | str:
+async def _events(watch: Watch, name: str | None, streams: set[object]) -> AsyncIterator[str]:
+    """Every run of the list, or one run, and from then on what changes of it."""
+    token = object()
+    streams.add(token)
     try:
-        return _summary(runs.open(path))
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        return str(error) or repr(error)
+        sent: dict[str, str] = {}
+        entries, spoken = None, time.monotonic()
+        while True:
+            latest = await run_in_threadpool(watch.entries, _EVERY)
+            if latest is not entries:
+                entries = latest
+                for event in _news(entries, name, sent):
+                    yield event
+                    spoken = time.monotonic()
+            if time.monotonic() - spoken > _STILL_HERE:
+                yield ": still here\n\n"
+                spoken = time.monotonic()
+            await asyncio.sleep(_EVERY)
+    finally:
+        streams.discard(token)
 
 
-def _summary(run: Run) -> Summary:
-    scores = run.results.get("test", {}) if run.finished else {}
-    means = [sum(s["score"]) / len(s["score"]) for s in scores.values() if s.get("score")]
-    words: Counter[str] = Counter()
-    values: dict[str, list[float]] = {}
-    for task in run.tasks:
-        for judgement in read_judgements(run, task).values():
-            words[judgement.verdict.word] += 1
-            for label, value in judgement.numbers.items():
-                if not math.isnan(value):
-                    values.setdefault(f"{task}: {label}", []).append(value)
-    return Summary(
-        run,
-        f"{run.step:,} of {run.config['steps']:,}",
-        f"{sum(means) / len(means):.4f}" if means else "–",
-        words,
-        {label: f"{sum(numbers) / len(numbers):.3f}" for label, numbers in values.items()},
-    )
+def _news(entries: Entries, name: str | None, sent: dict[str, str]) -> Iterator[str]:
+    """Events for what differs from what was sent, which is brought up to date."""
+    if name is None:
+        now = {run: _row(run, entry) for run, entry in entries.items()}
+    else:
+        entry = entries.get(name)
+        now = {name: _panel(entry)} if isinstance(entry, Summary) else {}
+    for run in [*now, *(sent.keys() - now.keys())]:
+        if sent.get(run) != now.get(run):
+            yield f"data: {json.dumps({'run': run, 'html': now.get(run, '')})}\n\n"
+    sent.clear()
+    sent.update(now)
 
 
-def _page(title: str, body: str, status: int = 200) -> HTMLResponse:
+def _query(name: str) -> str:
+    return f"run={quote(name, safe='')}"
+
+
+def _panel(entry: Summary) -> str:
+    return live_view.panel(entry.run, entry.live, entry.test, entry.words, entry.report_version)
+
+
+def _page(title: str, body: str, status: int = 200, live: bool = False) -> HTMLResponse:
     headers = {
         "Content-Security-Policy": "frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
     }
-    return HTMLResponse(html.page(title, [Section("runs", "", body)]), status, headers)
+    scripts = ("page.js", "live.js") if live else ("page.js",)
+    allowed = ("connect-src 'self'", "frame-src 'self'") if live else ()
+    content = html.page(title, [Section("runs", "", body)], scripts=scripts, allowed=allowed)
+    return HTMLResponse(content, status, headers)
 
 
 def _refused(title: str, reason: str) -> HTMLResponse:
@@ -147,20 +172,21 @@ def _list(root: pathlib.Path, entries: Entries) -> str:
     heads = [element("th", name, scope="col", class_=_class(name)) for name in _COLUMNS]
     rows = [_row(name, entry) for name, entry in entries.items()]
     return (
-        f"<h1>{len(entries)} run{'' if len(entries) == 1 else 's'}</h1>"
+        f"<h1 data-count>{len(entries)} run{'' if len(entries) == 1 else 's'}</h1>"
         f'<p class="muted">in <code>{escape(root)}</code></p>'
-        '<form action="/compare" id="runs-table">'
+        '<form action="/compare" id="runs-table" data-stream="/stream">'
         '<div class="filters"><input type="search" data-filters="runs-table" '
         'placeholder="Filter by name, task, verdict" aria-label="filter">'
         '<button type="submit">Compare a with b</button></div>'
-        f"{html.table_of_elements(heads, rows, 'runs')}</form>"
+        f"{html.table_of_elements(heads, rows, 'runs', dense=True)}</form>"
     )
 
 
 def _row(name: str, entry: Summary | str) -> str:
     if isinstance(entry, str):
         fault = element("td", f"unreadable: {escape(entry)}", colspan=str(len(_COLUMNS) - 2))
-        return element("tr", "<td></td>", element("td", escape(name)), fault, class_="unreadable")
+        cells = ("<td></td>", element("td", escape(name)), fault)
+        return element("tr", *cells, class_="unreadable", data_run=name)
     options = entry.run.options
     created = datetime.datetime.fromisoformat(entry.run.created)
     choice = "".join(
@@ -168,13 +194,16 @@ def _row(name: str, entry: Summary | str) -> str:
         for side in ("a", "b")
     )
     words = " ".join(
-        f"{count}&nbsp;×&nbsp;{verdicts.word(word)}" for word, count in entry.verdicts.items()
+        f"{count}&nbsp;×&nbsp;{verdicts.word(word)}" for word, count in entry.counts.items()
     )
+    address = escape(quote(name, safe=""))
     link = (
-        f'<a href="/report/{escape(quote(name, safe=""))}">report</a>'
+        f'<a href="/report/{address}">report</a>'
         if entry.report
-        else '<span class="muted">no report yet</span>'
+        else f'<a href="/run/{address}">{"watch" if entry.state is State.RUNNING else "curves"}</a>'
     )
+    left = live_view.time_left(entry.live) if entry.state is State.RUNNING else ""
+    steps = f"{entry.steps}, {left} left" if left else entry.steps
     cells = (
         choice,
         escape(name),
@@ -183,13 +212,14 @@ def _row(name: str, entry: Summary | str) -> str:
         link,
         escape(" ".join(entry.run.tasks)),
         str(len(entry.run.seeds)),
-        escape(entry.steps),
+        escape(steps),
         escape(options.get("learning_rate", "–")),
         escape(options.get("network.processor", "–")),
         escape(f"{created:%Y-%m-%d %H:%M}"),
     )
     named = zip(_COLUMNS, cells, strict=True)
-    return element("tr", *(element("td", cell, class_=_class(column)) for column, cell in named))
+    filled = (element("td", cell, class_=_class(column)) for column, cell in named)
+    return element("tr", *filled, data_run=name)
 
 
 def _class(column: str) -> str | None:
@@ -202,7 +232,7 @@ def _comparison(summaries: list[Summary]) -> str:
         {
             "test score": summary.test,
             "steps": summary.steps,
-            **{f"networks: {word}": str(count) for word, count in summary.verdicts.items()},
+            **{f"networks: {word}": str(count) for word, count in summary.counts.items()},
             **summary.means,
             **{name: json.dumps(value) for name, value in summary.run.options.items()},
         }
@@ -212,5 +242,5 @@ def _comparison(summaries: list[Summary]) -> str:
     rows = [[label, *(value or "–" for value in row)] for label, row in values.items()]
     title = f"{len(rows)} differences" if rows else "No difference"
     return f'<h1>{escape(" and ".join(names))}</h1><p><a href="/">All runs</a></p>' + html.table(
-        Table(title, ["", *names], rows)
+        Table(title, ["what", *names], rows)
     )

@@ -151,7 +151,7 @@ def seeds_table(subjects: Judgements, control: Judgement | None) -> str:
         )
         for (name, judgement), values in zip(subjects.items(), measured, strict=True)
     ]
-    return html.table_of_elements(heads, rows, "networks", bleed=True)
+    return html.table_of_elements(heads, rows, "networks", dense=True)
 
 
 def _cell(label: str, value: float) -> str:

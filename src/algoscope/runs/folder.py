@@ -6,6 +6,7 @@
     metrics.parquet, validation.parquet, results.parquet      the same as tables, for queries
     weights/TASK/seed-00007.safetensors                       each an ordinary network
     checkpoint-STEP-DIGEST.safetensors                        of a run that is not finished
+    live.json                                                 how far it is, see `live`
     .lock                                                     held by the process that trains it
 
 The tables are made where DuckDB is installed, or later by `algoscope runs import`. `reservation`
@@ -27,7 +28,7 @@ import numpy as np
 from algoscope import networks, tasks
 from algoscope.files import RunError, place, read_arrays, write_arrays, write_bytes
 from algoscope.networks.ensemble import Ensemble
-from algoscope.runs import checkpoints, lock
+from algoscope.runs import checkpoints, live, lock
 from algoscope.runs.description import Description, State, read_description, read_results
 
 DESCRIPTION = "run.json"
@@ -250,6 +251,7 @@ def seal(run: Run, results: Mapping[str, Any]) -> Run:
     write_bytes(run.path / "results.json", json.dumps(dict(results), indent=2).encode())
     run = _describe(run, state="finished", finished=now())
     checkpoints.delete_all(run.path)
+    live.remove(run.path)
     return run
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from algoscope import __version__
 from algoscope.errors import Stopped
 from algoscope.files import RunError, beside, clear_unfinished, explained
-from algoscope.runs import lock
+from algoscope.runs import live, lock
 from algoscope.runs.description import FORMAT, State
 from algoscope.runs.environment import environment
 from algoscope.runs.folder import DESCRIPTION, Run, now, open_run, write_description
@@ -27,7 +27,7 @@ from algoscope.runs.folder import DESCRIPTION, Run, now, open_run, write_descrip
 _FILES = (
     DESCRIPTION, "results.json", "metrics.*", "validation.parquet", "results.parquet", "weights",
     "weights.safetensors", "reasoner", "checkpoint-*.safetensors", "findings", "report.html",
-    "figures", "tensorboard", "wandb", "mlflow", lock.FILE, ".unfinished-*",
+    "figures", "tensorboard", "wandb", "mlflow", live.FILE, lock.FILE, ".unfinished-*",
 )  # fmt: skip
 """All that Algoscope writes into a run folder; whatever else is there is somebody's own."""
 

@@ -21,7 +21,7 @@ import numpy as np
 from algoscope import progress
 from algoscope.errors import Stopped, unknown_name
 from algoscope.networks.weights import leaf_name
-from algoscope.runs import RunError, checkpoints, folder
+from algoscope.runs import RunError, checkpoints, folder, live
 from algoscope.runs.environment import environment
 from algoscope.runs.folder import Metrics, Run
 from algoscope.training.optimiser import Learner
@@ -220,6 +220,7 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
     clock = Clock(objective.steps, pacing.checkpoint_seconds)
     evaluations = pacing.evaluations
     placed = objective.place(learner)
+    publisher = live.Publisher(run.path)
     saved = time.monotonic()
     with asked_to_stop() as asked, _told(pacing, objective.steps) as report:
         while step < objective.steps:
@@ -235,7 +236,10 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
                 raise RunError(f"the device's memory does not suffice; {advice}") from None
             taken, seconds, step = stop - step, time.monotonic() - begun, stop
             metrics = Metrics(*map(np.concatenate, zip(metrics, measured, strict=True)))
-            report(clock.took(taken, seconds, step, metrics))
+            so_far = clock.took(taken, seconds, step, metrics)
+            report(so_far)
+            if publisher.is_due(step, objective.steps):
+                publisher.publish(_live(so_far, metrics))
             evaluating = step in evaluations.steps
             late = time.monotonic() - saved >= pacing.checkpoint_seconds
             if asked.is_set() or evaluating or late:
@@ -249,6 +253,13 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
                     f"`{objective.resume_command}`"
                 )
     return Trained(step, objective.gather(placed), metrics)
+
+
+def _live(report: Report, metrics: Metrics) -> live.Live:
+    curves = live.curves(*map(np.asarray, metrics))
+    return live.Live(
+        report.step, report.steps, report.steps_per_second, report.seconds_left, curves
+    )
 
 
 @contextlib.contextmanager

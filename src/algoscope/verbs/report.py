@@ -103,7 +103,8 @@ class Report(Verb):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Serve:
-    """Look at runs in a browser: list, filter, compare, open reports. On this machine alone."""
+    """Look at runs in a browser: list, filter, compare, watch trainings, open reports. On this
+    machine alone."""
 
     path: tyro.conf.Positional[pathlib.Path] = pathlib.Path("runs")
     """A folder of runs, or a run."""

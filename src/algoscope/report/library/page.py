@@ -120,23 +120,18 @@ def _opening(by_task: Mapping[Task, Sequence[Entry]], groups: Mapping[Task, str]
         "wrong ones, as controls": str(wrong),
         "weights of a network": f"{min(sizes):,} <small>to {max(sizes):,}</small>",
     }
-    counts = (
-        element("div", element("dt", name), element("dd", value)) for name, value in cards.items()
-    )
     tiles = []
     for group in dict.fromkeys(_GROUPS.values()):
         own = [task for task in by_task if groups[task] == group]
         if own:
-            tiles.append(element("h3", group))
+            tiles.append(element("h2", group, class_="group"))
             tiles.append(element("div", *(_tile(t, by_task[t]) for t in own), class_="tiles"))
     return (
         element("h1", "Algorithms as weights")
         + '<p class="lead">Every text on this page is a program for the nodes of a graph, and '
         "every program is compiled, not trained, into the weights of an ordinary graph attention "
         "network. Watch each one run, see whom its nodes read, and look at the weights that do "
-        "it.</p>"
-        + element("dl", *counts, class_="counts")
-        + element("nav", *tiles, aria_label="algorithms")
+        "it.</p>" + html.cards(cards) + element("nav", *tiles, aria_label="algorithms")
     )
 
 
@@ -318,7 +313,7 @@ def _reference(task: Task, program: GraphProgram) -> str:
     ]
     heads = (
         element("th", title, scope="col")
-        for title in ("variable", "", "meaning", f"in {program.name}")
+        for title in ("variable", "stage", "meaning", f"in {program.name}")
     )
     table = html.table_of_elements(heads, rows, f"variables of {task.name}")
     return element(

@@ -341,15 +341,17 @@
     place.append(picture.element);
   };
 
-  // What is not in sight yet is built when it comes near.
+  // What is not in sight yet is built when it comes near, or when the page is printed.
+  const waiting = new Set(document.querySelectorAll(".stepper, .preview"));
+  const build = (place) => {
+    if (!waiting.delete(place)) return;
+    (place.classList.contains("stepper") ? stepper : preview)(place);
+  };
   const near = new IntersectionObserver((seen) => {
-    for (const { target, isIntersecting } of seen) {
-      if (!isIntersecting) continue;
-      near.unobserve(target);
-      (target.classList.contains("stepper") ? stepper : preview)(target);
-    }
+    for (const { target, isIntersecting } of seen) if (isIntersecting) build(target);
   }, { rootMargin: "600px" });
-  for (const place of document.querySelectorAll(".stepper, .preview")) near.observe(place);
+  for (const place of waiting) near.observe(place);
+  addEventListener("beforeprint", () => waiting.forEach(build));
 
   // A link to a program that is folded away opens it.
   const unfold = () => {

@@ -1,4 +1,4 @@
-// Light and dark, sortable tables, and which section one is in. No library, no request.
+// Light and dark, sortable tables, paper, and which section one is in. No library, no request.
 "use strict";
 
 (() => {
@@ -52,6 +52,19 @@
       });
     });
   }
+
+  // Paper shows what is folded on the screen.
+  const opened = new Set();
+  addEventListener("beforeprint", () => {
+    for (const folded of document.querySelectorAll("details:not([open])")) {
+      opened.add(folded);
+      folded.open = true;
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const folded of opened) folded.open = false;
+    opened.clear();
+  });
 
   const links = new Map(
     [...document.querySelectorAll("nav.bar ul a")].map((link) => [link.hash.slice(1), link]));

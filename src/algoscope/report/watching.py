@@ -1,0 +1,157 @@
+"""What the runs of a folder are like now, looked at as often as somebody asks and they change."""
+
+import math
+import pathlib
+import threading
+import time
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from algoscope import runs
+from algoscope.report import kept
+from algoscope.report.findings import read_judgements
+from algoscope.runs import Run, RunError, State, live, lock
+from algoscope.runs.live import Live
+
+_WATCHED = ("run.json", "results.json", live.FILE, "report.html", "findings/*", "findings/*/*")
+"""The files of a run that a page tells of."""
+
+
+class Summary(NamedTuple):
+    """What the list, a comparison and the page of a run say of it."""
+
+    run: Run
+    state: State
+    live: Live
+    """How far it is; of a finished run, how it went."""
+    test: str
+    """The mean test score."""
+    words: dict[str, str]
+    """The verdicts so far, by network."""
+    means: dict[str, str]
+    """Over networks, of what was measured."""
+
+    @property
+    def steps(self) -> str:
+        return f"{self.live.step:,} of {self.live.steps:,}"
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many networks have which word."""
+        return Counter(self.words.values())
+
+    @property
+    def report(self) -> pathlib.Path | None:
+        path = self.run.path / "report.html"
+        return path if path.is_file() and not path.is_symlink() else None
+
+    @property
+    def report_version(self) -> int | None:
+        """Tells a report from an earlier one."""
+        return self.report.stat().st_mtime_ns if self.report else None
+
+
+Entries = dict[str, Summary | str]
+"""Folders that should be runs, by name: what is in them, or why that cannot be read."""
+_Signature = tuple[object, ...]
+
+
+class Watch:
+    """The runs in a folder, or the one run that the folder is. A run is read anew if one of its
+    files has changed; for any number of threads."""
+
+    def __init__(self, root: pathlib.Path):
+        if not root.is_dir():
+            raise RunError(f"{root}: got no folder, needed one that holds runs, or a run")
+        self.root = root
+        self._lock = threading.Lock()
+        self._looked = -math.inf
+        self._signatures: dict[str, _Signature] = {}
+        self._entries: Entries = {}
+
+    def entries(self, age: float = 0.0) -> Entries:
+        """As they were at most so many seconds ago; the same object if nothing has changed."""
+        with self._lock:
+            if time.monotonic() - self._looked >= age:
+                self._look()
+                self._looked = time.monotonic()
+            return self._entries
+
+    def _look(self) -> None:
+        folders = self._folders()
+        signatures = {path.name: _signature(path) for path in folders}
+        if signatures == self._signatures:
+            return
+        self._entries = {
+            path.name: self._entries[path.name]
+            if self._signatures.get(path.name) == signatures[path.name]
+            else _entry(path)
+            for path in folders
+        }
+        self._signatures = signatures
+
+    def _folders(self) -> list[pathlib.Path]:
+        """Links to elsewhere are left out."""
+        root = self.root.resolve()
+        if (root / "run.json").is_file():
+            return [root]
+        inside = sorted(path for path in root.iterdir() if not path.name.startswith("."))
+        return [path for path in inside if path.is_dir() and path.resolve().parent == root]
+
+
+def _signature(folder: pathlib.Path) -> _Signature:
+    """Differs if a file does, or if a process begins or ends to train the run."""
+    files = []
+    for path in sorted(path for pattern in _WATCHED for path in folder.glob(pattern)):
+        try:
+            stat = path.stat()
+        except OSError:
+            continue
+        files.append((str(path), stat.st_mtime_ns, stat.st_size))
+    return (lock.is_held(folder), *files)
+
+
+def _entry(path: pathlib.Path) -> Summary | str:
+    try:
+        return _summary(runs.open(path))
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        return str(error) or repr(error)
+
+
+def _summary(run: Run) -> Summary:
+    scores = run.results.get("test", {}) if run.finished else {}
+    means = [sum(s["score"]) / len(s["score"]) for s in scores.values() if s.get("score")]
+    words: dict[str, str] = {}
+    values: dict[str, list[float]] = {}
+    for task in run.tasks:
+        start = f"{task}, " if len(run.tasks) > 1 else ""
+        judgements = read_judgements(run, task)
+        own = {name: judgement.verdict.word for name, judgement in judgements.items()}
+        words |= {f"{start}{name}": w for name, w in (own or kept.words_kept(run, task)).items()}
+        for judgement in judgements.values():
+            for label, value in judgement.numbers.items():
+                if not math.isnan(value):
+                    values.setdefault(f"{task}: {label}", []).append(value)
+    return Summary(
+        run,
+        run.state,
+        _progress(run),
+        f"{sum(means) / len(means):.4f}" if means else "–",
+        words,
+        {label: f"{sum(numbers) / len(numbers):.3f}" for label, numbers in values.items()},
+    )
+
+
+def _progress(run: Run) -> Live:
+    steps = run.config["steps"]
+    if not run.finished:
+        none = Live(run.step, steps, math.nan, math.nan, live.Curves([], []))
+        return live.read(run.path) or none
+    try:
+        curves = live.curves(*map(np.asarray, run.metrics))
+    except (RunError, ValueError):
+        # A finished run may have come here without its metrics.
+        curves = live.Curves([], [])
+    return Live(steps, steps, math.nan, math.nan, curves)

@@ -1,0 +1,188 @@
+"""Runs are seen as they are: a training in another process, verdicts, and in the end the report."""
+
+import contextlib
+import json
+import math
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pytest
+from finished import finished_run
+from serving import serving
+
+from algoscope import runs
+from algoscope.measures import Evidence, Judgement
+from algoscope.report import kept, server
+from algoscope.runs import live, reservation
+from algoscope.runs.live import Curves, Live, Point
+from algoscope.serialise import to_json
+from algoscope.verdict import APPROXIMATES, SHORTCUT, Verdict
+
+TINY = (
+    "--steps 400 --seeds 2 --sizes 4 --batch 4 --network width=4 --evaluate-every 50 "
+    "--time-buckets 1 --scored-on fresh"
+)
+EVIL = "<img src=x onerror=window.owned=1>"
+
+
+def _address(port: int, path: str = "") -> str:
+    return f"http://{server.HOST}:{port}/{path}"
+
+
+def _judge(run, seed: int, word: str) -> None:
+    """Keeps a judgement of the network, as `algoscope judge` does."""
+    judgement = Judgement(Verdict(word, None, []), Evidence({"large": 0.5}, {}), {})
+    path = run.path / "findings" / "bfs" / f"seed-{seed:05d}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(to_json(kept.Kept(0, 4, "digest", judgement))))
+
+
+def test_a_training_is_watched_until_it_is_its_report(tmp_path, visit):
+    """In a browser, which never loads the page again."""
+    path = tmp_path / "runs" / EVIL
+    path.parent.mkdir()
+    start = "from algoscope import cli; cli.main()"
+    command = [sys.executable, "-c", start, "train", "bfs", "--out", str(path), *TINY.split()]
+    with (
+        serving(server.app(path.parent)) as port,
+        subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process,
+    ):
+        listed, _ = visit(_address(port))
+        row = listed.locator("tr[data-run]")
+        row.wait_for(timeout=120_000)
+        row.locator("a:text-is('watch')").wait_for(timeout=60_000)
+        page, _ = visit(_address(port, row.locator("a").get_attribute("href").lstrip("/")))
+        page.evaluate("window.stayed = true")
+        chart = page.locator("svg.chart polyline").first
+        chart.wait_for(timeout=60_000)
+        before = page.inner_text("dd >> nth=0"), chart.get_attribute("points")
+        page.wait_for_function(
+            "before => document.querySelector('dd').innerText !== before", arg=before[0]
+        )
+        assert process.wait(timeout=120) == 0
+        page.wait_for_selector("[role=status]:has-text('judge it with')", timeout=20_000)
+        assert page.inner_text("dt >> nth=1") == "step"
+        assert page.locator("svg.chart polyline").count() == 2
+        run = runs.open(path)
+        _judge(run, 0, SHORTCUT)
+        page.wait_for_selector("td:has-text('shortcut')")
+        _judge(run, 1, APPROXIMATES)
+        page.wait_for_selector("[role=status]:has-text('2 of 2 networks judged')")
+        row.locator("td:has-text('approximates')").wait_for()
+        (path / "report.html").write_text("<h1>the report</h1>")
+        page.frame_locator("iframe").locator("h1:text-is('the report')").wait_for()
+        row.locator("a:text-is('report')").wait_for()
+        assert page.evaluate("window.stayed && window.owned === undefined")
+        assert listed.evaluate("window.owned === undefined")
+    assert not (path / live.FILE).exists()
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A run that this process pretends to train."""
+    folder = tmp_path / "runs"
+    config = {"tasks": ["bfs"], "seeds": 2, "first_seed": 0, "steps": 90}
+    run = reservation.create(folder / "one", config)
+    finished_run(folder / "two")
+    with reservation.held(run):
+        yield folder, run
+
+
+def _publish(run, step: int) -> None:
+    points = [Point(k, 1 / k, 0.5 / k, 2 / k) for k in range(1, step + 1)]
+    live.Publisher(run.path).publish(Live(step, 90, 2.0, 45.0, Curves(points, points[:1])))
+
+
+def _first_event(port: int, path: str = "stream") -> dict:
+    with urllib.request.urlopen(_address(port, path), timeout=10) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        return json.loads(stream.readline().removeprefix(b"data: "))
+
+
+def test_many_and_slow_listeners_keep_nobody_waiting(running):
+    folder, run = running
+    _publish(run, 3)
+    with serving(server.app(folder)) as port, contextlib.ExitStack() as listeners:
+        for number in range(60):
+            slow = socket.create_connection((server.HOST, port), timeout=10)
+            listeners.enter_context(slow)
+            path = "/stream" if number % 2 else "/stream?run=one"
+            slow.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        for step in (10, 20, 30):
+            _publish(run, step)
+            time.sleep(0.4)
+        time.sleep(1)
+        begun = time.monotonic()
+        assert "30 of 90" in _first_event(port)["html"]
+        with urllib.request.urlopen(_address(port), timeout=10) as answer:
+            assert b"2 runs" in answer.read()
+        assert time.monotonic() - begun < 5
+
+
+def test_more_than_enough_listeners_are_refused_and_the_pages_are_not(running):
+    folder, _ = running
+    with serving(server.app(folder)) as port, contextlib.ExitStack() as listeners:
+        for _ in range(server.MOST_STREAMS):
+            listener = urllib.request.urlopen(_address(port, "stream"), timeout=10)
+            listeners.enter_context(listener)
+            assert listener.readline()
+        with pytest.raises(urllib.error.HTTPError, match="503"):
+            _first_event(port)
+        with urllib.request.urlopen(_address(port), timeout=10) as answer:
+            assert answer.status == 200
+
+
+def test_what_changes_is_sent_and_what_does_not_is_not(running):
+    folder, run = running
+    _publish(run, 3)
+    with serving(server.app(folder)) as port:
+        with urllib.request.urlopen(_address(port, "stream"), timeout=10) as stream:
+            lines = [stream.readline() for _ in range(4)]
+            events = [json.loads(line.removeprefix(b"data: ")) for line in lines[::2]]
+            assert [event["run"] for event in events] == ["one", "two"]
+            assert "3 of 90, 0:00:45 left" in events[0]["html"]
+            _publish(run, 4)
+            event = json.loads(stream.readline().removeprefix(b"data: "))
+            assert event["run"] == "one"
+            assert "4 of 90" in event["html"]
+        event = _first_event(port, "stream?run=one")
+        assert "loss over steps: 0.25 at step 4" in event["html"]
+        assert event["html"].count("data-run") == 1
+
+
+def test_a_damaged_or_hostile_file_of_progress_is_no_progress(running):
+    folder, run = running
+    for text in ("", "[]", "{", '{"step": "<script>"}', '{"step": 1, "steps": 1e999}'):
+        (run.path / live.FILE).write_text(text)
+        assert live.read(run.path) is None
+    with serving(server.app(folder)) as port:
+        assert "0 of 90" in _first_event(port)["html"]
+
+
+def test_curves_are_short_and_end_where_the_metrics_do():
+    losses = np.linspace(1, 0.1, 1001, dtype=np.float32).reshape(-1, 1, 1) * np.ones((1, 2, 1))
+    scores = np.linspace(0, 1, 701, dtype=np.float32).reshape(-1, 1, 1) * np.ones((1, 2, 1))
+    steps = np.arange(701) * 50
+    curves = live.curves(losses, steps, scores)
+    assert len(curves.loss) <= 240
+    assert len(curves.validation) <= 240
+    assert curves.loss[-1].step == 1001
+    assert curves.validation[-1] == Point(35_000, 1, 1, 1)
+    means = [point.mean for point in curves.loss]
+    assert means == sorted(means, reverse=True)
+    assert math.isclose(means[0], losses[:5].mean(), rel_tol=1e-4)
+
+
+def test_what_is_published_is_read_back(tmp_path):
+    told = Live(3, 9, math.nan, math.nan, Curves([Point(1, 0.5, 0.25, 1)], []))
+    live.Publisher(tmp_path).publish(told)
+    again = live.read(tmp_path)
+    assert math.isnan(again.seconds_left)
+    assert again._replace(seconds_left=0, steps_per_second=0) == told._replace(
+        seconds_left=0, steps_per_second=0
+    )
