@@ -39,6 +39,7 @@ PACKAGES = (
     "algoscope.training",
     "algoscope.runs",
     "algoscope.report",
+    "algoscope.sweeps",
     "algoscope.transnar",
     "algoscope.llm",
 )

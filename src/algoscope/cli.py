@@ -20,14 +20,17 @@ from algoscope.verbs.programs import Compile, Draw, Programs, Verify
 from algoscope.verbs.report import Report, Serve
 from algoscope.verbs.reproduce import Reproduce
 from algoscope.verbs.runs import Runs
+from algoscope.verbs.sweep import SWEEP_VERBS, Sweep
 from algoscope.verbs.tasks import Sample, Tasks
 from algoscope.verbs.train import Train
 from algoscope.verbs.transnar import Transnar
 
 _KINDS = (Tasks, Sample, Programs, Compile, Verify, Draw, Demo, Train, Judge, Falsify, Report)
-_KINDS += (Serve, Runs, Llm, Transnar, Reproduce, Completion)
+_KINDS += (Serve, Runs, Sweep, Llm, Transnar, Reproduce, Completion)
 VERBS = {kind.__name__.lower(): kind for kind in _KINDS}
 _ALIASES = {"gap": "judge", "view": "serve"}
+_FIRST_VERBS = {"sweep": "run"}
+"""What `algoscope sweep FILE` means: the verb within, where none is named."""
 
 
 def main() -> None:
@@ -52,12 +55,20 @@ def run() -> None:
         if first == "--version":
             print(f"algoscope {__version__}")
             return
-        verb = _parse([_ALIASES.get(first, first), *others])
+        verb = _parse(_with_verbs(first, others))
         if isinstance(verb, Completion):
             verb = _parse(["--tyro-print-completion", verb.shell])  # Prints the script and exits.
         status = verb.main()
         if status:
             sys.exit(status)
+
+
+def _with_verbs(first: str, others: list[str]) -> list[str]:
+    """The arguments by the names that verbs have now."""
+    inner = _FIRST_VERBS.get(first)
+    if inner and others and others[0] not in (*SWEEP_VERBS, "--help", "-h"):
+        others = [inner, *others]
+    return [_ALIASES.get(first, first), *others]
 
 
 def _parse(arguments: list[str]) -> Any:

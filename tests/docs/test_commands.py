@@ -23,7 +23,9 @@ def verbs() -> dict[str, str]:
 
 def _faults(command: str, verbs: dict[str, str]) -> list[str]:
     _, *words = command.split()
-    known = [" ".join(words[:count]) for count in (2, 1) if " ".join(words[:count]) in verbs]
+    # `algoscope sweep FILE` is short for `algoscope sweep run FILE`.
+    names = (" ".join(words[:2]), f"{words[0]} run", words[0])
+    known = [name for name in names if name in verbs]
     if not known:
         return [f"{command}: no such verb"]
     options = [word for word in words if word.startswith("--")]

@@ -197,12 +197,8 @@ def _problems(task: str, problem_seed: int, subject: Subject) -> _Problems:
     """For subjects like this one."""
     network = subject if isinstance(subject, Network) else None
     only_size = network.config.attention_bias if network else None
-    features = network.features if network else tasks.get(task).features
-    if only_size:
-        reason = f"the network works for {only_size} nodes alone, and an examination has two sizes"
-    elif not programs.of_task(task, Role.REFERENCE) or features != tasks.get(task).features:
-        reason = f"the library has no exact program for {task} as these networks read it"
-    else:
+    reason = kept.why_not_judged(network, task)
+    if not reason:
         exam = examination(task, problem_seed)
         references = {r.name: r.recording.take(exam.parts["plain"]) for r in exam.references}
         batches = {"small": exam.small, "large": exam.large}

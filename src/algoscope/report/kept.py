@@ -1,6 +1,7 @@
 """Judgements that a run folder keeps, one file for each network and task:
 
     findings/TASK/seed-00003.json
+    verdicts.json                      the words alone, of runs of a sweep
 
 Each is written as soon as it is made, so that `judge`, `report` and `demo` take what another of
 them measured, and go on where one was stopped.
@@ -15,13 +16,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from algoscope import falsify, measures, networks
-from algoscope.files import explained, write_bytes
+from algoscope import falsify, measures, networks, programs, tasks
+from algoscope.files import explained, read_json, write_bytes
 from algoscope.measures import Judgement
 from algoscope.networks import Network
+from algoscope.programs import Role
 from algoscope.report.findings import FORMAT
 from algoscope.runs import Run
 from algoscope.serialise import from_json, to_json
+from algoscope.verdict import NOT_JUDGED
+
+VERDICTS = "verdicts.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +77,66 @@ def _word(path: pathlib.Path, _written: int) -> str | None:
     """Of the judgement in a file that was written at this moment."""
     kept = _read_path(path)
     return kept.judgement.verdict.word if kept else None
+
+
+def judge_run(
+    run: Run,
+    task: str,
+    *,
+    problem_seed: int = 0,
+    problems: int,
+    report: Callable[[str], None] = lambda text: None,
+) -> list[str]:
+    """The words of all networks of a run, by seed; those that are there are not judged again."""
+    ensemble = run.ensemble()
+    reason = why_not_judged(ensemble.member(0, task), task)
+    if reason:
+        report(f"{task}: not judged: {reason}")
+        return [NOT_JUDGED] * len(ensemble.seeds)
+    judgements = (
+        judge_seed(
+            run,
+            task,
+            seed,
+            ensemble.member(index, task),
+            problem_seed=problem_seed,
+            problems=problems,
+            report=report,
+        )
+        for index, seed in enumerate(ensemble.seeds)
+    )
+    return [judgement.verdict.word for judgement in judgements]
+
+
+def why_not_judged(network: Network | None, task: str) -> str:
+    """Why there is no verdict on subjects like this network, or on any if None; empty if there is
+    one."""
+    only_size = network.config.attention_bias if network else None
+    features = network.features if network else tasks.get(task).features
+    if only_size:
+        return f"the network works for {only_size} nodes alone, and an examination has two sizes"
+    if not programs.of_task(task, Role.REFERENCE) or features != tasks.get(task).features:
+        return f"the library has no exact program for {task} as these networks read it"
+    return ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Words:
+    """The verdicts on a run, without what they rest on."""
+
+    problems: int
+    """About so many the falsifier tried on each network."""
+    words: dict[str, list[str]]
+    """By task, a word a seed."""
+
+    def write(self, run: Run) -> None:
+        write_bytes(run.path / VERDICTS, json.dumps(to_json(self), indent=1).encode())
+
+    @classmethod
+    def read(cls, folder: pathlib.Path) -> "Words | None":
+        """Those in a run folder; None if there are none."""
+        path = folder / VERDICTS
+        return read_json(path, cls) if path.is_file() else None
 
 
 def problems_kept(run: Run, task: str) -> int:

@@ -63,6 +63,8 @@ class Description(TypedDict):
     """What was trained, if no graph networks."""
     made_by: NotRequired[str]
     """The verb that may replace it, if not `train`."""
+    sweep: NotRequired[str]
+    """The name of the sweep that it is of."""
     seeds_at_once: NotRequired[int]
     started_from_weights: NotRequired[bool]
 

@@ -1,4 +1,7 @@
-"""Where a run is made: versions, device, commit, and the programs compiled there before."""
+"""Where a run is made: versions, device, commit, and the programs compiled there before.
+
+JAX is imported where it is asked, so that lists and queries of runs do not wait for it.
+"""
 
 import importlib.metadata
 import os
@@ -6,8 +9,6 @@ import pathlib
 import platform
 import re
 import subprocess
-
-import jax
 
 from algoscope import __version__
 
@@ -17,6 +18,8 @@ _PACKAGES = ("jax", "jaxlib", "equinox", "numpy", "numba", "safetensors")
 
 
 def environment() -> dict:
+    import jax
+
     devices = jax.local_devices()
     return {
         "algoscope": __version__,
@@ -49,6 +52,8 @@ def vector_instructions() -> str:
 
 def device_name() -> str:
     """What JAX computes on, such as `cpu (2 cores)` or `2 × NVIDIA H200`."""
+    import jax
+
     devices = jax.local_devices()
     if devices[0].platform == "cpu":
         return f"cpu ({os.cpu_count()} cores)"
@@ -58,6 +63,8 @@ def device_name() -> str:
 
 def keep_compiled_programs() -> None:
     """Has JAX keep compiled programs across processes: a run that goes on starts at once."""
+    import jax
+
     if jax.config.jax_compilation_cache_dir is None:  # pyright: ignore
         cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
         jax.config.update("jax_compilation_cache_dir", str(cache / "algoscope" / "compiled"))

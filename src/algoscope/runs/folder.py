@@ -10,7 +10,8 @@
     .lock                                                     held by the process that trains it
 
 The tables are made where DuckDB is installed, or later by `algoscope runs import`. `reservation`
-makes folders.
+makes folders. JAX and networks are imported where weights are read or written, so that a list of
+runs does not wait for them.
 """
 
 import dataclasses
@@ -20,16 +21,16 @@ import operator
 import os
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
 import numpy as np
 
-from algoscope import networks, tasks
 from algoscope.files import RunError, place, read_arrays, write_arrays, write_bytes
-from algoscope.networks.ensemble import Ensemble
 from algoscope.runs import checkpoints, live, lock
 from algoscope.runs.description import Description, State, read_description, read_results
+
+if TYPE_CHECKING:
+    from algoscope.networks import Ensemble
 
 DESCRIPTION = "run.json"
 
@@ -130,13 +131,18 @@ class Run:
     @property
     def resume_command(self) -> str:
         """What to type to go on with it."""
+        from algoscope import tasks
+
         known = tasks.names(variants=True)
         file = "" if set(self.tasks) <= set(known) else " --task FILE.py"
         kind = f"{self.description['kind']} " if "kind" in self.description else ""
         return f"algoscope {kind}train --resume {self.path}{file}"
 
-    def ensemble(self, seeds: Sequence[int] | None = None) -> Ensemble:
+    def ensemble(self, seeds: Sequence[int] | None = None) -> "Ensemble":
         """The best weights of each seed."""
+        from algoscope import networks
+        from algoscope.networks import Ensemble
+
         self._need_finished()
         chosen = tuple(self.seeds if seeds is None else seeds)
         by_task = {}
@@ -178,7 +184,7 @@ def open_run(path: str | os.PathLike) -> Run:
     return Run(path, read_description(description))
 
 
-def load_ensemble(path: str | os.PathLike, seeds: Sequence[int] | None = None) -> Ensemble:
+def load_ensemble(path: str | os.PathLike, seeds: Sequence[int] | None = None) -> "Ensemble":
     """The ensemble that a run trained: for each seed its best weights."""
     return open_run(path).ensemble(seeds)
 
@@ -202,7 +208,7 @@ def survey(root: str | os.PathLike) -> Listing:
     if not root.is_dir():
         raise RunError(f"{root}: got no folder, needed one that holds runs")
     runs, damaged = [], []
-    for path in _run_folders(root):
+    for path in run_folders(root):
         try:
             runs.append(open_run(path))
         except RunError as error:
@@ -210,7 +216,8 @@ def survey(root: str | os.PathLike) -> Listing:
     return Listing(runs, damaged)
 
 
-def _run_folders(root: pathlib.Path) -> Iterator[pathlib.Path]:
+def run_folders(root: pathlib.Path) -> Iterator[pathlib.Path]:
+    """Those below a folder that hold a description."""
     for folder, inside, files in os.walk(root):
         inside[:] = sorted(name for name in inside if not name.startswith("."))
         if DESCRIPTION in files:
@@ -230,8 +237,11 @@ def note(run: Run, *notes: str) -> Run:
     return _describe(run, notes=[*run.notes, *notes])
 
 
-def finish(run: Run, ensemble: Ensemble, metrics: Metrics, results: Mapping[str, Any]) -> Run:
+def finish(run: Run, ensemble: "Ensemble", metrics: Metrics, results: Mapping[str, Any]) -> Run:
     """Writes all that a finished run holds, and marks it finished last of all."""
+    import jax
+
+    from algoscope import networks
 
     def fill(folder: pathlib.Path) -> None:
         for task, network in ensemble.networks.items():

@@ -18,8 +18,10 @@ _PATIENCE = 0.5
 
 
 @contextlib.contextmanager
-def hold(folder: pathlib.Path) -> Iterator[None]:
-    """Keeps other processes from writing to the folder."""
+def hold(
+    folder: pathlib.Path, holds: str = "a run that another process is training"
+) -> Iterator[None]:
+    """Keeps other processes from writing to the folder; `holds` says to them what it has."""
     path = folder / FILE
     with explained(folder):
         lock = path.open("a")
@@ -28,8 +30,8 @@ def hold(folder: pathlib.Path) -> Iterator[None]:
         while not _taken(lock.fileno(), fcntl.LOCK_EX):
             if time.monotonic() > until:
                 raise RunError(
-                    f"{folder}: got a run that another process is training, needed one that "
-                    "nobody is; wait for it to end, or give another name"
+                    f"{folder}: got {holds}, needed one that nobody is; wait for it to end, or "
+                    "give another name"
                 )
             time.sleep(_PATIENCE / 20)
         if not path.exists() or not os.path.samestat(os.fstat(lock.fileno()), path.stat()):

@@ -26,8 +26,9 @@ from algoscope.runs.folder import DESCRIPTION, Run, now, open_run, write_descrip
 
 _FILES = (
     DESCRIPTION, "results.json", "metrics.*", "validation.parquet", "results.parquet", "weights",
-    "weights.safetensors", "reasoner", "checkpoint-*.safetensors", "findings", "report.html",
-    "figures", "tensorboard", "wandb", "mlflow", live.FILE, lock.FILE, ".unfinished-*",
+    "weights.safetensors", "reasoner", "checkpoint-*.safetensors", "findings", "verdicts.json",
+    "report.html", "figures", "tensorboard", "wandb", "mlflow", live.FILE, lock.FILE,
+    ".unfinished-*",
 )  # fmt: skip
 """All that Algoscope writes into a run folder; whatever else is there is somebody's own."""
 

@@ -34,12 +34,13 @@ def train(
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     report: Callable[[Report], None] | None = None,
     made_by: str | None = None,
+    sweep: str | None = None,
 ) -> Run:
     """Trains an ensemble into a new run folder; all seeds start from the same weights if given.
 
     `force` replaces a run that nobody is training. `at_once` is the number of networks side by side
     on each device, chosen to fit if None. `report` is told how far the training is; if None, a line
-    of progress shows it. `made_by` is kept with the run.
+    of progress shows it. `made_by` and the name of a `sweep` are kept with the run.
     """
     check(config)
     with reservation.reserved(path, force=force) as place:
@@ -53,6 +54,7 @@ def train(
             seeds_at_once=plan.placement.at_once,
             started_from_weights=start is not None,
             **({} if made_by is None else {"made_by": made_by}),
+            **({} if sweep is None else {"sweep": sweep}),
         )
         with reservation.stoppable(run):
             return _go_on(run, plan, Pacing(report, checkpoint_seconds))

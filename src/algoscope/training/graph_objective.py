@@ -84,7 +84,13 @@ class GraphObjective:
         graphs = Recipe().graphs
         recipe = dataclasses.replace(plan.config.recipe, graphs=graphs)
         self._config = dataclasses.replace(
-            plan.config, first_seed=0, steps=1, teacher=(), keep="best", recipe=recipe
+            plan.config,
+            first_seed=0,
+            data_seed=0,
+            steps=1,
+            teacher=(),
+            keep="best",
+            recipe=recipe,
         )
         self._plan = plan
         self.steps = plan.config.steps

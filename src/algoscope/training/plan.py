@@ -74,22 +74,42 @@ def plan_training(
 
 def _check_memory(config: TrainingConfig, plans: Sequence[TaskPlan], layout: Layout) -> None:
     """Refuses a training that surely does not fit."""
-    weights = sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(layout.shapes))
-    each = _NUMBER_BYTES * _COPIES * weights
     capacity.check(
-        f"{config.seeds:,} networks of {weights:,} weights",
-        config.seeds * each,
+        f"{config.seeds:,} networks of {_weights(layout):,} weights",
+        learner_octets(config, layout),
         "take fewer seeds or a smaller network",
     )
     nodes, problems = max(config.recipe.sizes), steps_per_generation(config) * config.recipe.count
     for plan in plans:
-        steps = max(times[-1] for times in plan.buckets)
-        pool = batch_octets(tasks.get(plan.task), nodes, problems, steps)
         capacity.check(
             f"{problems:,} problems of {plan.task} with up to {nodes:,} nodes",
-            _COMPACT * pool / len(config.recipe.sizes),
+            pool_octets(config, plan.task, max(times[-1] for times in plan.buckets)),
             "take smaller problems, a smaller batch, or draw them anew more often (pool_steps)",
         )
+
+
+def _weights(layout: Layout) -> int:
+    """Of one network."""
+    return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(layout.shapes))
+
+
+def learner_octets(config: TrainingConfig, layout: Layout) -> int:
+    """Bytes of all networks with what their optimiser keeps."""
+    return config.seeds * _NUMBER_BYTES * _COPIES * _weights(layout)
+
+
+def pool_octets(config: TrainingConfig, task: str, steps: int) -> float:
+    """Bytes that the pool of a task takes at least, whose longest trace has so many steps."""
+    nodes, problems = max(config.recipe.sizes), steps_per_generation(config) * config.recipe.count
+    octets = batch_octets(tasks.get(task), nodes, problems, steps)
+    return _COMPACT * octets / len(config.recipe.sizes)
+
+
+def network_octets(config: TrainingConfig, steps: int) -> int:
+    """Bytes that one network keeps for its backward pass, over so many steps."""
+    nodes = max(config.recipe.sizes) * 5 // 4
+    state = nodes * max(config.network.width, nodes)
+    return _ARRAYS * _NUMBER_BYTES * config.recipe.count * steps * state
 
 
 def _placement(config: TrainingConfig, plans: Sequence[TaskPlan], at_once: int | None) -> Placement:
@@ -111,11 +131,8 @@ def _that_fit(config: TrainingConfig, plans: Sequence[TaskPlan], device: Any) ->
     if device.platform == "cpu":
         return 1
     steps = max(times[-1] for plan in plans for times in plan.buckets)
-    nodes = max(config.recipe.sizes) * 5 // 4
-    state = nodes * max(config.network.width, nodes)
-    network = _ARRAYS * _NUMBER_BYTES * config.recipe.count * steps * state
     memory = (device.memory_stats() or {}).get("bytes_limit", 2**33)
-    return max(1, int(_PART_OF_MEMORY * memory / network))
+    return max(1, int(_PART_OF_MEMORY * memory / network_octets(config, steps)))
 
 
 def _largest_divisor(number: int, at_most: int) -> int:

@@ -19,6 +19,8 @@ _TRACEBACK = "ALGOSCOPE_TRACEBACK"
 _EXTRAS = {
     "llm": ("torch", "transformers", "sklearn", "tokenizers", "gguf", "accelerate"),
     "harness": ("inspect_ai", "lm_eval"),
+    "ray": ("ray",),
+    "slurm": ("submitit",),
     "track": ("tensorboard", "wandb", "mlflow"),
 }
 """What comes with the extras of this package, by the names of modules."""

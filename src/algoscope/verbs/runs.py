@@ -10,7 +10,7 @@ from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb, number
 
 if TYPE_CHECKING:
-    from algoscope.runs import Run
+    from algoscope.runs import index
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -24,37 +24,30 @@ class List(_OverRuns):
     """List the runs, however deep they lie: running, stopped, finished or damaged."""
 
     def run(self) -> Answer:
-        from algoscope import runs
+        from algoscope.runs import index
 
-        listing = runs.survey(self.root)
-        rows, faults = [], dict(listing.damaged)
-        for run in listing.runs:
-            try:
-                rows.append(_row(run, self.root))
-            except runs.RunError as error:
-                faults[run.path] = str(error)
-        damaged = {"state": runs.State.DAMAGED}
-        rows += [damaged | {"run": _name(path, self.root)} for path in faults]
-        rows.sort(key=lambda row: row["run"])
+        entries = index.entries(self.root)
+        rows = sorted((_row(entry, self.root) for entry in entries), key=lambda row: row["run"])
         columns = ["run", "tasks", "seeds", "step", "state", "test", "device", "created"]
         cells = [[str(row.get(column, "")) for column in columns] for row in rows]
         table = Table(f"{len(rows)} runs in {self.root}", columns, cells)
-        return Answer(rows, (table, *(f"damaged: {fault}" for fault in faults.values())))
+        faults = (f"damaged: {entry.fault}" for entry in entries if entry.fault)
+        return Answer(rows, (table, *faults))
 
 
-def _row(run: "Run", root: pathlib.Path) -> dict[str, Any]:
-    from algoscope.runs.comparison import outcome
-
-    scores = (value for name, value in outcome(run).items() if name.startswith("test "))
+def _row(entry: "index.Entry", root: pathlib.Path) -> dict[str, Any]:
+    facts = entry.facts
+    if facts is None:
+        return {"run": _name(entry.path, root), "state": entry.state}
     return {
-        "run": _name(run.path, root),
-        "tasks": " ".join(run.tasks),
-        "seeds": len(run.seeds),
-        "step": f"{run.step}/{run.config['steps']}",
-        "state": run.state,
-        "test": " ".join(f"{value:.4f}" for value in scores),
-        "device": run.device,
-        "created": run.created,
+        "run": _name(entry.path, root),
+        "tasks": " ".join(facts.tasks),
+        "seeds": facts.seeds,
+        "step": f"{entry.step}/{facts.steps}",
+        "state": entry.state,
+        "test": " ".join(f"{value:.4f}" for value in facts.test),
+        "device": facts.device,
+        "created": facts.created,
     }
 
 

@@ -1,0 +1,150 @@
+"""The index of a folder of many runs: what lists say of each, read again only where files changed.
+
+    .index.json        of each finished run, what lists say, and the stamps of the files it is from
+
+A stamp is a file's time of change, size and inode. Runs are written by moving files into place, so
+a run that changed has another stamp. A file that changed within `_RECENT` of being read is read
+again, since clocks of file systems are coarse. Runs that are not finished are always looked at.
+Below `MANY` runs there is no index: reading them takes no time.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from algoscope.files import RunError, write_bytes
+from algoscope.runs import checkpoints, lock
+from algoscope.runs.comparison import outcome
+from algoscope.runs.description import State
+from algoscope.runs.folder import DESCRIPTION, open_run, run_folders
+from algoscope.serialise import FormatError, from_json, parse_json
+
+MANY = 64
+_FILE = ".index.json"
+_FORMAT = 1
+_FROM = (DESCRIPTION, "results.json")
+"""Files that an entry is from."""
+_RECENT = 2_000_000_000
+"""Nanoseconds."""
+
+Stamp = tuple[int, ...]
+"""Of each file its time of change in nanoseconds, size and inode; zeros for one that is missing."""
+
+
+class Facts(NamedTuple):
+    """What lists say of a finished run, or of one under way."""
+
+    tasks: list[str]
+    seeds: int
+    steps: int
+    device: str
+    created: str
+    finished: bool
+    test: list[float]
+    """The mean test score of each task."""
+    sweep: str | None = None
+
+
+class Entry(NamedTuple):
+    path: pathlib.Path
+    stamp: Stamp
+    facts: Facts | None
+    """None of a damaged run."""
+    state: State
+    step: int
+    """Steps that are safe on disk."""
+    fault: str = ""
+    """Of a damaged run."""
+
+
+class _Index(NamedTuple):
+    format: int
+    moment: int
+    """When it was made: nanoseconds since 1970."""
+    stamps: dict[str, list[int]]
+    """By path below the root."""
+    facts: dict[str, Facts]
+
+
+def entries(root: pathlib.Path) -> list[Entry]:
+    """All runs below a folder, by path, as `folder.survey` finds them."""
+    if not root.is_dir():
+        raise RunError(f"{root}: got no folder, needed one that holds runs")
+    known, moment = _read(root), time.time_ns()
+    listed = list(_entries(root, known))
+    finished = {str(e.path.relative_to(root)): e for e in listed if e.facts and e.facts.finished}
+    stamps = {name: list(entry.stamp) for name, entry in finished.items()}
+    if len(listed) >= MANY and (known is None or stamps != known.stamps):
+        facts = {name: entry.facts for name, entry in finished.items() if entry.facts}
+        # A folder that cannot be written to is read anew each time.
+        with contextlib.suppress(RunError):
+            content = json.dumps(_Index(_FORMAT, moment, stamps, facts)._asdict())
+            write_bytes(root / _FILE, content.encode())
+    return listed
+
+
+def stamp_of(folder: pathlib.Path, *names: str) -> Stamp:
+    numbers: list[int] = []
+    for name in names:
+        try:
+            found = os.stat(folder / name)
+            numbers += (found.st_mtime_ns, found.st_size, found.st_ino)
+        except OSError:
+            numbers += (0, 0, 0)
+    return tuple(numbers)
+
+
+def is_settled(stamp: Stamp, moment: int) -> bool:
+    """Whether its files changed long enough before they were read."""
+    return all(changed < moment - _RECENT for changed in stamp[::3])
+
+
+def _entries(root: pathlib.Path, known: _Index | None) -> Iterator[Entry]:
+    for path in run_folders(root):
+        stamp = stamp_of(path, *_FROM)
+        name = str(path.relative_to(root))
+        if known and known.stamps.get(name) == list(stamp) and is_settled(stamp, known.moment):
+            facts = Facts(*known.facts[name])
+            yield Entry(path, stamp, facts, State.FINISHED, facts.steps)
+        else:
+            yield _looked_at(path, stamp)
+
+
+def _looked_at(path: pathlib.Path, stamp: Stamp) -> Entry:
+    try:
+        run = open_run(path)
+        scores = [value for name, value in outcome(run).items() if name.startswith("test ")]
+    except RunError as error:
+        return Entry(path, stamp, None, State.DAMAGED, 0, str(error))
+    facts = Facts(
+        list(run.tasks),
+        len(run.seeds),
+        run.config["steps"],
+        run.device,
+        run.created,
+        run.finished,
+        scores,
+        run.description.get("sweep"),
+    )
+    if run.finished:
+        return Entry(path, stamp, facts, State.FINISHED, facts.steps)
+    state = State.RUNNING if lock.is_held(path) else State.STOPPED
+    return Entry(path, stamp, facts, state, checkpoints.latest_step(path) or 0)
+
+
+def _read(root: pathlib.Path) -> _Index | None:
+    """None if there is none that can be used."""
+    try:
+        content = parse_json((root / _FILE).read_bytes())
+        # Entries are many, and only as good as their stamps: types are checked of the whole alone.
+        index = _Index(**from_json(dict[str, object], content, where="index"))
+    except (OSError, FormatError, TypeError):
+        return None
+    whole = isinstance(index.stamps, dict) and isinstance(index.facts, dict)
+    if index.format != _FORMAT or not whole or index.stamps.keys() != index.facts.keys():
+        return None
+    return index

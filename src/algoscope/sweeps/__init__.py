@@ -1,0 +1,58 @@
+"""Sweeps: every combination of a few values, trained on one machine, on Ray or on Slurm.
+
+from algoscope import sweeps
+
+sweep = sweeps.Sweep("rates", base={"tasks": ["bfs"]}, axes={"learning_rate": [1e-4, 1e-3]})
+sweeps.drive(sweep, folder, sweeps.Local(folder, workers=2))  # the runs that are missing
+sweeps.positions(folder)  # where they are
+"""
+
+from algoscope.sweeps.drive import (
+    Driven,
+    drive,
+    driving,
+    interrupt,
+    read_specification,
+    write_specification,
+)
+from algoscope.sweeps.engines import Engine, Resources
+from algoscope.sweeps.engines.local import Local
+from algoscope.sweeps.estimate import Estimate, correction, estimate, platform_here
+from algoscope.sweeps.plan import Item, Planned, Settings, plan
+from algoscope.sweeps.spec import Sweep, checked, from_content, read
+from algoscope.sweeps.status import Position, Stage, counts, positions, status_table, value_text
+from algoscope.sweeps.work import End, Outcome, do, is_done
+
+__all__ = [
+    "Driven",
+    "End",
+    "Engine",
+    "Estimate",
+    "Item",
+    "Local",
+    "Outcome",
+    "Planned",
+    "Position",
+    "Resources",
+    "Settings",
+    "Stage",
+    "Sweep",
+    "checked",
+    "correction",
+    "counts",
+    "do",
+    "drive",
+    "driving",
+    "estimate",
+    "from_content",
+    "interrupt",
+    "is_done",
+    "plan",
+    "platform_here",
+    "positions",
+    "read",
+    "read_specification",
+    "status_table",
+    "value_text",
+    "write_specification",
+]

@@ -1,0 +1,140 @@
+"""The process that drives a sweep: plans it, hands what is missing to an engine, and makes the
+tables of what came out.
+
+    ROOT/SWEEP/sweep.json          the specification
+    ROOT/SWEEP/RUN/                ordinary run folders, with RUN.log and RUN.error beside them
+    ROOT/SWEEP/.driver             who drives it, as long as the lock is held
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import platform
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from algoscope.errors import ConfigError, Stopped
+from algoscope.files import RunError, explained, read_json, write_bytes
+from algoscope.runs import lock
+from algoscope.serialise import to_json
+from algoscope.sweeps.engines import Engine
+from algoscope.sweeps.plan import Planned, Settings, plan
+from algoscope.sweeps.spec import Sweep, checked, from_content
+from algoscope.sweeps.work import End, Outcome, is_done
+from algoscope.training.loop import asked_to_stop
+
+SPECIFICATION = "sweep.json"
+_DRIVER = ".driver"
+_FORMAT = 1
+
+
+class Driver(NamedTuple):
+    """The process that drives a sweep."""
+
+    host: str
+    pid: int
+
+
+class Driven(NamedTuple):
+    """What a call did."""
+
+    runs: int
+    """Of the sweep."""
+    done_before: int
+    outcomes: list[Outcome]
+
+    @property
+    def ends(self) -> Counter[End]:
+        return Counter(outcome.end for outcome in self.outcomes)
+
+
+def drive(
+    sweep: Sweep,
+    folder: pathlib.Path,
+    engine: Engine,
+    settings: Settings | None = None,
+    report: Callable[[str], None] = lambda text: None,
+) -> Driven:
+    """Makes the runs that are missing. Ctrl-C and SIGTERM end those under way in checkpoints, and
+    raise `Stopped`; the same call goes on."""
+    sweep = checked(sweep)
+    settings = settings or Settings(sweep.after, sweep.problems)
+    with driving(folder):
+        write_specification(sweep, folder)
+        planned = plan(sweep, folder, settings)
+        missing = [one.item for one in planned if not is_done(one.item)]
+        report(f"{len(planned)} runs, {len(planned) - len(missing)} done before, in {folder}")
+        outcomes = []
+        with asked_to_stop() as stop, contextlib.closing(engine.run(missing, stop)) as ending:
+            for outcome in ending:
+                outcomes.append(outcome)
+                error = f": {outcome.error}" if outcome.error else ""
+                report(f"[{len(outcomes)}/{len(missing)}] {outcome.name} {outcome.end}{error}")
+            stopped = stop.is_set()
+    driven = Driven(len(planned), len(planned) - len(missing), outcomes)
+    if stopped and driven.ends[End.STOPPED]:
+        raise Stopped(
+            f"stopped, {driven.ends[End.STOPPED]} runs are not finished; the same command goes on"
+        )
+    return driven
+
+
+@contextlib.contextmanager
+def driving(folder: pathlib.Path) -> Iterator[None]:
+    """Keeps other processes from driving the sweep, and says who does."""
+    with explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    if (folder / "run.json").is_file():
+        raise RunError(f"{folder}: got a run folder, needed one for the runs of a sweep")
+    with lock.hold(folder, "a sweep that another process is driving"):
+        driver = Driver(platform.node(), os.getpid())
+        write_bytes(folder / _DRIVER, json.dumps(to_json(driver)).encode())
+        yield
+
+
+def driver_of(folder: pathlib.Path) -> Driver | None:
+    """The process that drives the sweep now."""
+    if not lock.is_held(folder) or not (folder / _DRIVER).is_file():
+        return None
+    return read_json(folder / _DRIVER, Driver)
+
+
+def interrupt(folder: pathlib.Path) -> Driver | None:
+    """Asks the process that drives the sweep to stop; returns which, if there is one here."""
+    driver = driver_of(folder)
+    if driver is None:
+        return None
+    if driver.host != platform.node():
+        raise RunError(
+            f"{folder}: got a sweep that process {driver.pid} on {driver.host} is driving, needed "
+            "one that is driven from this machine; cancel it there"
+        )
+    os.kill(driver.pid, signal.SIGTERM)
+    return driver
+
+
+def write_specification(sweep: Sweep, folder: pathlib.Path) -> None:
+    content: dict[str, Any] = {"format": _FORMAT, **to_json(sweep)}
+    write_bytes(folder / SPECIFICATION, json.dumps(content, indent=1).encode())
+
+
+def read_specification(folder: pathlib.Path) -> Sweep:
+    path = folder / SPECIFICATION
+    if not path.is_file():
+        raise RunError(f"{folder}: got no sweep, needed a folder that holds a {SPECIFICATION}")
+    content = read_json(path, dict[str, Any])
+    if content.pop("format", None) != _FORMAT:
+        raise RunError(f"{path}: got a sweep of another version, needed format {_FORMAT}")
+    try:
+        return from_content(content)
+    except ConfigError as error:
+        raise RunError(f"{path}: {error}") from None
+
+
+def planned_in(folder: pathlib.Path) -> list[Planned]:
+    """The runs of the sweep in a folder."""
+    sweep = read_specification(folder)
+    return plan(sweep, folder, Settings(sweep.after, sweep.problems))

@@ -1,0 +1,226 @@
+"""The specification of a sweep: one configuration, the fields that vary, and what is done after
+training.
+
+    seeds = 8                                  # of each configuration, side by side in one program
+    after = "judge"                            # score, judge or report; each does those before it
+
+    [base]                                     # as far as it differs from the defaults
+    steps = 2000
+    recipe.sizes = [8, 16]
+
+    [axes]                                     # every combination is one run
+    tasks = ["bfs", "bellman_ford"]
+    learning_rate = [1e-4, 1e-3]
+    network.processor = ["gatv2", "mpnn"]
+
+The same as YAML, or in Python:
+
+    Sweep("rates", base={"steps": 2000}, axes={"learning_rate": (1e-4, 1e-3)}, seeds=8)
+
+Fields are those of `training.TrainingConfig` by their dotted names, and `hint_mode`.
+"""
+
+import dataclasses
+import functools
+import itertools
+import math
+import pathlib
+import re
+import tomllib
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from algoscope.errors import ConfigError, short, unknown_name
+from algoscope.files import read_bytes
+from algoscope.runs.folder import flat
+from algoscope.serialise import FormatError, from_json, type_faults
+from algoscope.training.config import HintMode, TrainingConfig, check, hint_options
+
+After = Literal["score", "judge", "report"]
+_BESIDE = ("seeds", "first_seed")
+"""Fields of a configuration that stand beside the base: every run has the same."""
+_HINT_MODE = "hint_mode"
+_NAME = re.compile(r"[\w][\w.+-]{0,99}")
+_MOST_RUNS = 100_000
+_READERS = (".toml", ".yaml", ".yml")
+_MOST_FAULTS = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    name: str
+    """Of the folder that holds its runs."""
+    base: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Fields of every configuration that differ from the defaults, by dotted name."""
+    axes: Mapping[str, Sequence[Any]] = dataclasses.field(default_factory=dict)
+    """Values of the fields that vary, by dotted name."""
+    seeds: int = 1
+    """Networks of each configuration, with the seeds first_seed, first_seed + 1, …"""
+    first_seed: int = 0
+    after: After = "score"
+    """What is done with a trained run: its scores alone, verdicts too, or its own page as well."""
+    problems: int = 4_000
+    """On about so many problems a disagreement with the algorithm is searched for, for each
+    network that is judged."""
+
+    @property
+    def combinations(self) -> Iterator[dict[str, Any]]:
+        """The values of the axes, by name, for each configuration."""
+        for values in itertools.product(*self.axes.values()):
+            yield dict(zip(self.axes, values, strict=True))
+
+    def config(self, combination: Mapping[str, Any]) -> TrainingConfig:
+        """The configuration of one combination of values."""
+        beside = {name: getattr(self, name) for name in _BESIDE}
+        return _config({**self.base, **beside, **combination})
+
+
+def read(path: pathlib.Path) -> Sweep:
+    """The sweep in a TOML or YAML file, whose name it has if it says no other. A ConfigError lists
+    all that is wrong with it."""
+    if path.suffix not in _READERS:
+        raise ConfigError(f"{path}: got a file {path.suffix!r}, needed {', '.join(_READERS)}")
+    content = _parsed(path)
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path}: got {short(content)}, needed a table with base and axes")
+    try:
+        return from_content(content, path.stem)
+    except ConfigError as error:
+        raise ConfigError("\n".join(f"{path}: {line}" for line in str(error).split("\n"))) from None
+
+
+def from_content(content: Mapping[str, Any], name: str = "sweep") -> Sweep:
+    """The sweep that a table describes, checked."""
+    kinds = {field.name: field.type for field in dataclasses.fields(Sweep)}
+    faults = [unknown_name("key of a sweep", key, kinds) for key in content if key not in kinds]
+    known: dict[str, Any] = {"name": name}
+    known |= {key: value for key, value in content.items() if key in kinds}
+    for table in ("base", "axes"):
+        if isinstance(known.get(table, {}), Mapping):
+            known[table] = flat(dict(known.get(table, {})))
+        else:
+            faults.append(f"{table}: got {short(known.pop(table))}, needed a table of fields")
+    return checked(Sweep(**known), faults)
+
+
+def checked(sweep: Sweep, faults: Sequence[str] = ()) -> Sweep:
+    """The sweep with values of the types of their fields; or a ConfigError with the faults, and
+    with all that is wrong besides, before anything starts."""
+    listed = [*faults, *type_faults(dataclasses.replace(sweep, base={}, axes={}))]
+    if isinstance(sweep.name, str) and not _NAME.fullmatch(sweep.name):
+        listed.append(f"name: got {short(sweep.name)}, needed letters, digits and any of _ . + -")
+    if isinstance(sweep.problems, int) and sweep.problems < 1:
+        listed.append(f"problems: got {sweep.problems}, needed at least 1")
+    base, axes = {}, {}
+    for field, value in sweep.base.items():
+        base |= _read(field, [value], "base", listed)
+    for field, values in sweep.axes.items():
+        if isinstance(values, str) or not isinstance(values, Sequence):
+            listed.append(f"axes.{field}: got {short(values)}, needed a list of values")
+        elif not values:
+            listed.append(f"axes.{field}: got no value, needed at least one")
+        elif field in sweep.base:
+            listed.append(f"axes.{field}: got it in base too, needed it in one of them")
+        else:
+            axes |= _read(field, values, "axes", listed)
+    runs = math.prod(len(values) for values in axes.values())
+    if runs > _MOST_RUNS:
+        listed.append(f"axes: got {runs:,} combinations, needed at most {_MOST_RUNS:,}")
+    first = {name: values[0] for name, values in base.items()}
+    typed = dataclasses.replace(sweep, base=first, axes=axes)
+    if not listed:
+        listed += _configuration_faults(typed)
+    if listed:
+        more = len(listed) - _MOST_FAULTS
+        rest = [f"… and {more:,} more"] if more > 0 else []
+        raise ConfigError("\n".join([*listed[:_MOST_FAULTS], *rest]))
+    return typed
+
+
+def _read(
+    field: str, values: Sequence[Any], table: str, faults: list[str]
+) -> dict[str, tuple[Any, ...]]:
+    """The values of a field as its type, by its name; what is wrong goes to the faults."""
+    if field in _BESIDE:
+        faults.append(f"{table}.{field}: got it there, needed it beside base, as in seeds = 8")
+        return {}
+    kinds = _fields()
+    if field not in kinds:
+        faults.append(f"{table}: {unknown_name('field', field, kinds)}")
+        return {}
+    typed = []
+    for value in values:
+        try:
+            typed.append(_typed(kinds[field], value, f"{table}.{field}"))
+        except FormatError as error:
+            faults.append(str(error))
+    twice = [value for number, value in enumerate(typed) if value in typed[:number]]
+    faults += [f"{table}.{field}: got {short(value)} twice, needed it once" for value in twice]
+    return {field: tuple(typed)} if typed else {}
+
+
+def _typed(kind: Any, value: Any, where: str) -> Any:
+    """One value is taken for a list of one where a list is needed, and 1 for 1.0: runs are named
+    by what they do."""
+    if typing.get_origin(kind) is tuple and not isinstance(value, list | tuple):
+        value = [value]
+    read = from_json(kind, value, where=where)
+    return float(read) if kind is float else read
+
+
+def _configuration_faults(sweep: Sweep) -> list[str]:
+    """Of all combinations, each once."""
+    if "tasks" not in sweep.base and "tasks" not in sweep.axes:
+        return ['tasks: not there, and needed, in base or in axes, such as tasks = ["bfs"]']
+    faults: dict[str, None] = {}
+    for combination in sweep.combinations:
+        try:
+            check(sweep.config(combination))
+        except ConfigError as error:
+            faults |= dict.fromkeys(str(error).split("\n"))
+    return list(faults)
+
+
+@functools.cache
+def _fields() -> dict[str, Any]:
+    """Types of all fields by dotted name."""
+    kinds: dict[str, Any] = {}
+    for name, kind in typing.get_type_hints(TrainingConfig).items():
+        inside = typing.get_type_hints(kind) if dataclasses.is_dataclass(kind) else None
+        kinds |= {name: kind} if inside is None else {f"{name}.{k}": v for k, v in inside.items()}
+    return kinds | {_HINT_MODE: HintMode}
+
+
+def _config(fields: Mapping[str, Any]) -> TrainingConfig:
+    """The configuration with these fields, by dotted name."""
+    values = dict(fields)
+    if _HINT_MODE in values:
+        options = hint_options(values.pop(_HINT_MODE))
+        values = {f"network.{name}": value for name, value in options.items()} | values
+    config = TrainingConfig(tasks=values.pop("tasks"))
+    for name, value in values.items():
+        part, _, inner = name.rpartition(".")
+        if part:
+            value, name = dataclasses.replace(getattr(config, part), **{inner: value}), part
+        config = dataclasses.replace(config, **{name: value})
+    return config
+
+
+def _parsed(path: pathlib.Path) -> Any:
+    octets = read_bytes(path)
+    try:
+        if path.suffix == ".toml":
+            return tomllib.loads(octets.decode())
+        import yaml
+
+        try:
+            return yaml.safe_load(octets.decode())
+        except yaml.YAMLError as error:
+            raise ConfigError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML ({error})") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: got octets that are no text, needed UTF-8") from None
+    except ModuleNotFoundError:
+        raise ConfigError(f"{path}: YAML needs PyYAML (pip install pyyaml), or give TOML") from None

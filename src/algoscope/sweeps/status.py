@@ -1,0 +1,90 @@
+"""Where the runs of a sweep are: done, running, failed with the last line of the error."""
+
+import enum
+import pathlib
+from collections import Counter
+from typing import Any, NamedTuple
+
+from algoscope.runs import RunError, index, lock
+from algoscope.runs.description import State
+from algoscope.sweeps.drive import planned_in
+from algoscope.sweeps.plan import Planned
+from algoscope.sweeps.work import is_done
+from algoscope.table import Table
+
+
+class Stage(enum.StrEnum):
+    """How far a run of a sweep is."""
+
+    DONE = "done"
+    """Trained, and all that comes after."""
+    TRAINED = "trained"
+    """What comes after training is missing."""
+    RUNNING = "running"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    """It goes on from its checkpoint when the sweep does."""
+    WAITING = "waiting"
+
+
+class Position(NamedTuple):
+    """Where one run is."""
+
+    planned: Planned
+    stage: Stage
+    step: int
+    error: str = ""
+
+
+def positions(folder: pathlib.Path) -> list[Position]:
+    """Of all runs of the sweep in a folder."""
+    entries = {entry.path.name: entry for entry in index.entries(folder)}
+    return [_position(one, entries.get(one.item.name)) for one in planned_in(folder)]
+
+
+def _position(planned: Planned, entry: "index.Entry | None") -> Position:
+    item, path = planned.item, pathlib.Path(planned.item.path)
+    error = item.error.read_text().strip() if item.error.is_file() else ""
+    if entry is None:
+        stage = Stage.RUNNING if lock.is_held(path) else Stage.FAILED if error else Stage.WAITING
+        return Position(planned, stage, 0, error)
+    stages = {State.RUNNING: Stage.RUNNING, State.STOPPED: Stage.STOPPED}
+    stage = stages.get(entry.state, Stage.FAILED)
+    if entry.state is State.FINISHED:
+        try:
+            stage = Stage.DONE if is_done(item) else Stage.TRAINED
+        except RunError as fault:
+            stage, error = Stage.FAILED, str(fault)
+    if error and stage is not Stage.RUNNING:
+        stage = Stage.FAILED
+    return Position(planned, stage, entry.step, error or entry.fault)
+
+
+def counts(places: list[Position]) -> Counter[Stage]:
+    return Counter(place.stage for place in places)
+
+
+def status_table(folder: pathlib.Path, places: list[Position]) -> Table:
+    """A row a run."""
+    axes = list(places[0].planned.axes) if places else []
+    columns = ["run", *axes, "seeds", "step", "stage", "error"]
+    rows = [
+        [
+            place.planned.item.name,
+            *(value_text(place.planned.axes[axis]) for axis in axes),
+            str(place.planned.item.config.seeds),
+            f"{place.step}/{place.planned.item.config.steps}",
+            place.stage,
+            place.error,
+        ]
+        for place in places
+    ]
+    said = ", ".join(f"{count} {stage}" for stage, count in counts(places).items())
+    return Table(f"{len(rows)} runs in {folder}: {said}", columns, rows)
+
+
+def value_text(value: Any) -> str:
+    """A value of an axis for readers: lists without brackets."""
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

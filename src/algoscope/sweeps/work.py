@@ -1,0 +1,135 @@
+"""Work: one run from wherever it is to its end. Every engine calls `do`, so that a run ends with
+the same bits whichever engine made it, and however often it was begun.
+
+    RUN/           the run folder
+    RUN.log        what was done, attempt after attempt
+    RUN.error      why the last attempt failed
+"""
+
+import contextlib
+import enum
+import pathlib
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TextIO
+
+from algoscope import progress, report, training
+from algoscope.errors import Stopped
+from algoscope.files import explained, write_bytes
+from algoscope.progress import ProgressLine
+from algoscope.report import kept
+from algoscope.report.kept import Words
+from algoscope.runs import Run, folder, lock, parquet, trackers
+from algoscope.runs.environment import device_name, keep_compiled_programs
+from algoscope.sweeps.plan import Item
+
+_POLL = 0.5
+"""Seconds between looks at a run that another process is training."""
+
+
+class End(enum.StrEnum):
+    """How an attempt ended."""
+
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    """It was asked to; the work is in a checkpoint."""
+    FAILED = "failed"
+
+
+class Outcome(NamedTuple):
+    name: str
+    """Of the run."""
+    end: End
+    error: str = ""
+    """The last line of it."""
+
+
+def do(item: Item) -> Outcome:
+    """Trains the run, or goes on with it, and does what comes after."""
+    keep_compiled_programs()
+    item.error.unlink(missing_ok=True)
+    with _log(item.log) as line, progress.shown_on(line):
+        try:
+            _after(item, _trained(item, line), line.report)
+        except (Stopped, KeyboardInterrupt) as stopped:
+            line.report(str(stopped) or "interrupted")
+            return Outcome(item.name, End.STOPPED)
+        except Exception as error:
+            line.report(traceback.format_exc().rstrip())
+            told = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+            write_bytes(item.error, f"{told}\n".encode())
+            return Outcome(item.name, End.FAILED, told)
+    return Outcome(item.name, End.FINISHED)
+
+
+def is_done(item: Item) -> bool:
+    """Whether nothing is left to do, by the files that are there."""
+    path = pathlib.Path(item.path)
+    if not (path / "results.json").is_file():
+        return False
+    after = item.settings.after
+    if not folder.open_run(path).finished or not (path / "results.parquet").is_file():
+        return False
+    if after == "report" and not (path / "report.html").is_file():
+        return False
+    words = None if after == "score" else Words.read(path)
+    return after == "score" or (words is not None and words.problems == item.settings.problems)
+
+
+def _trained(item: Item, line: ProgressLine) -> Run:
+    path, settings = pathlib.Path(item.path), item.settings
+    if lock.is_held(path):
+        line.report("another process is training this run; waiting for it")
+        while lock.is_held(path):
+            time.sleep(_POLL)
+
+    def step(reached: training.Report) -> None:
+        line.step(reached.step, reached.steps, str(reached))
+
+    line.report(f"training on {device_name()} into {path}")
+    if (path / folder.DESCRIPTION).is_file():
+        run = training.resume(
+            path,
+            at_once=settings.at_once,
+            checkpoint_seconds=settings.checkpoint_seconds,
+            report=step,
+        )
+    else:
+        run = training.train(
+            item.config,
+            path,
+            at_once=settings.at_once,
+            checkpoint_seconds=settings.checkpoint_seconds,
+            report=step,
+            sweep=item.sweep,
+        )
+    if not (path / "results.parquet").is_file():
+        parquet.write(run)
+    return run
+
+
+def _after(item: Item, run: Run, say: Callable[[str], None]) -> None:
+    settings = item.settings
+    for tracker in settings.track:
+        if not (run.path / tracker).is_dir():
+            say(f"{tracker}: {trackers.write(run, tracker)}")
+    if settings.after == "report":
+        say(f"report: {report.report([run], problems=settings.problems, report=say)}")
+    if settings.after != "score":
+        problems = settings.problems
+        words = {t: kept.judge_run(run, t, problems=problems, report=say) for t in run.tasks}
+        Words(problems, words).write(run)
+    say("finished")
+
+
+@contextlib.contextmanager
+def _log(path: pathlib.Path) -> Iterator[ProgressLine]:
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file: TextIO = path.open("a", buffering=1)
+    with file:
+        file.write(f"--- {folder.now()}\n")
+        line = ProgressLine(file)
+        yield line
+        line.close()

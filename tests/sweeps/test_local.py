@@ -1,0 +1,107 @@
+"""Sweeps on one machine: the same bits as one run after the other, whoever is killed."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from tiny import AXES, BASE, SETTINGS, SWEEP, TOML, contents
+
+from algoscope import runs, sweeps
+from algoscope.runs import RunError
+
+ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
+_PATIENCE = 300
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    until = time.monotonic() + _PATIENCE
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def begun(folder: pathlib.Path) -> set[str]:
+    """The runs that have taken a step."""
+    return {run.name for run in runs.list_runs(folder) if run.step} if folder.exists() else set()
+
+
+def worker_of(process: subprocess.Popen) -> int:
+    children = pathlib.Path(f"/proc/{process.pid}/task").glob("*/children")
+    (child,) = {int(number) for path in children for number in path.read_text().split()}
+    return child
+
+
+@pytest.mark.usefixtures("shared_cache")
+def test_kills_change_no_bit_and_the_same_command_goes_on(
+    algoscope, tmp_path, surroundings, reference
+):
+    folder, file = tmp_path / "tiny", tmp_path / "tiny.toml"
+    file.write_text(TOML)
+    command = [*ALGOSCOPE, "sweep", str(file), "--out", str(folder), "--checkpoint-seconds", "0"]
+    with (tmp_path / "log").open("w") as log:
+        first = subprocess.Popen(command, env=surroundings, stdout=log, stderr=log)
+    wait_until(lambda: begun(folder))
+    lost = worker_of(first)
+    os.kill(lost, signal.SIGKILL)
+    wait_until(lambda: len(begun(folder)) == 2)
+    orphan = worker_of(first)
+    assert orphan != lost
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    wait_until(lambda: not pathlib.Path(f"/proc/{orphan}").exists())
+    stages = sweeps.counts(sweeps.positions(folder))
+    assert sum(stages.values()) == 4
+    assert stages[sweeps.Stage.DONE] < 4
+
+    algoscope("sweep", str(file), "--out", str(folder), "--checkpoint-seconds", "0")
+    assert contents(folder) == reference
+    printed = algoscope("sweep", "status", str(folder), "--json")
+    assert json.loads(printed)["stages"] == {"done": 4}
+    said: list[str] = []
+    assert not sweeps.drive(SWEEP, folder, sweeps.Local(folder), report=said.append).outcomes
+    assert "4 done before" in said[0]
+
+
+@pytest.mark.usefixtures("shared_cache")
+def test_a_sweep_is_stopped_extended_and_refused_twice(tmp_path, reference):
+    folder = tmp_path / "tiny"
+    part = sweeps.checked(sweeps.Sweep("tiny", BASE, AXES | {"data_seed": [1]}, seeds=2))
+    stop = threading.Event()
+    items = [one.item for one in sweeps.plan(part, folder, SETTINGS)]
+    ending = sweeps.Local(folder).run(items, stop)
+    threading.Thread(target=lambda: (wait_until(lambda: begun(folder)), stop.set())).start()
+    ends = [outcome.end for outcome in ending]
+    assert ends == [sweeps.End.STOPPED] * 2
+    (run,) = runs.list_runs(folder)
+    assert 0 < run.step < 40
+    assert run.description.get("sweep") == "tiny"
+
+    driven = sweeps.drive(SWEEP, folder, sweeps.Local(folder, workers=2), SETTINGS)
+    assert driven.ends == {sweeps.End.FINISHED: 4}
+    assert contents(folder) == reference
+    with sweeps.driving(folder), pytest.raises(RunError, match="another process is driving"):
+        sweeps.drive(SWEEP, folder, sweeps.Local(folder), SETTINGS)
+
+
+def test_a_run_that_fails_says_why_and_others_go_on(tmp_path):
+    planned = sweeps.plan(SWEEP, tmp_path, SETTINGS)
+    item = planned[0].item
+    pathlib.Path(item.path).mkdir()
+    (pathlib.Path(item.path) / "mine.txt").write_text("mine")
+    sweeps.write_specification(SWEEP, tmp_path)
+    outcome = sweeps.do(item)
+    assert outcome.end is sweeps.End.FAILED
+    assert "exists already" in outcome.error
+    places = {place.planned.item.name: place for place in sweeps.positions(tmp_path)}
+    assert places[item.name].stage is sweeps.Stage.FAILED
+    assert places[item.name].error == outcome.error
+    assert sweeps.counts(list(places.values())) == {"failed": 1, "waiting": 3}
+    assert "exists already" in str(sweeps.status_table(tmp_path, list(places.values())))
+    assert "Traceback" in item.log.read_text()

@@ -1,0 +1,122 @@
+"""Specifications: the same from every kind of file, and refused with all faults at once."""
+
+import pytest
+from tiny import AXES, BASE, SWEEP, TOML
+
+from algoscope import sweeps
+from algoscope.errors import ConfigError
+from algoscope.sweeps.plan import stem_of
+
+YAML = """\
+seeds: 2
+base:
+  tasks: [bfs]
+  steps: 40
+  evaluate_every: 20
+  learning_rate: 0.01
+  recipe: {sizes: [4], count: 4}
+  network.width: 4
+  scored_on: [test]
+axes:
+  data_seed: [1, 2]
+  keep: [best, last]
+"""
+
+
+def test_toml_yaml_and_python_say_the_same(tmp_path):
+    (tmp_path / "tiny.toml").write_text(TOML)
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    assert sweeps.read(tmp_path / "tiny.toml") == SWEEP
+    assert sweeps.read(tmp_path / "tiny.yaml") == SWEEP
+
+
+def test_every_combination_is_a_configuration():
+    configs = [SWEEP.config(combination) for combination in SWEEP.combinations]
+    assert [(c.data_seed, c.keep) for c in configs] == [
+        (1, "best"), (1, "last"), (2, "best"), (2, "last"),
+    ]  # fmt: skip
+    assert {(c.tasks, c.seeds, c.network.width, c.recipe.sizes) for c in configs} == {
+        (("bfs",), 2, 4, (4,))
+    }
+
+
+def test_a_hint_mode_is_two_options_of_the_network():
+    axes = {"hint_mode": ["encoded_decoded", "decoded_only", "none"]}
+    sweep = sweeps.checked(sweeps.Sweep("modes", BASE, axes))
+    assert [sweep.config(c).hint_mode for c in sweep.combinations] == axes["hint_mode"]
+
+
+def test_one_and_one_point_zero_are_the_same_run():
+    stems = {
+        stem_of(sweep.config({}))
+        for value in (1, 1.0)
+        for sweep in [sweeps.checked(sweeps.Sweep("a", BASE | {"learning_rate": value}))]
+    }
+    assert len(stems) == 1
+
+
+def test_all_faults_are_listed_at_once():
+    content = {
+        "seeds": "many",
+        "aftr": "judge",
+        "name": "../elsewhere",
+        "base": {"stps": 3, "steps": "x", "network": {"width": 1.5, "widht": 3}},
+        "axes": {"learning_rate": 3, "steps": [1], "keep": ["best", "best"], "seeds": [1],
+                 "clip": [], "tasks": [3]},
+    }  # fmt: skip
+    with pytest.raises(ConfigError) as caught:
+        sweeps.from_content(content)
+    faults = str(caught.value).splitlines()
+    expected = [
+        "unknown key of a sweep: 'aftr'; did you mean after",
+        "seeds: got 'many', needed an integer",
+        "name: got '../elsewhere'",
+        "base: unknown field: 'stps'; did you mean",
+        "base.steps: got 'x', needed an integer",
+        "base.network.width: got 1.5, needed an integer",
+        "base: unknown field: 'network.widht'; did you mean network.width",
+        "axes.learning_rate: got 3, needed a list of values",
+        "axes.steps: got it in base too",
+        "axes.keep: got 'best' twice",
+        "axes.seeds: got it there, needed it beside base",
+        "axes.clip: got no value",
+        "axes.tasks.0: got 3, needed a text",
+    ]
+    for text in expected:
+        assert any(fault.startswith(text) for fault in faults), text
+    assert len(faults) == len(expected)
+
+
+def test_what_is_wrong_with_configurations_is_listed_once_each():
+    axes = {"tasks": ["bfs", "bsf"], "learning_rate": [0.1, -1], "data_seed": [1, 2]}
+    base = {name: value for name, value in BASE.items() if name not in axes} | {"steps": -2}
+    with pytest.raises(ConfigError) as caught:
+        sweeps.checked(sweeps.Sweep("a", base, axes))
+    faults = str(caught.value).splitlines()
+    assert len(faults) == 3
+    for text in ("steps: got -2", "learning_rate: got -1", "unknown task: 'bsf'"):
+        assert sum(fault.startswith(text) for fault in faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.toml", "seeds = ", "a.toml: not valid TOML"),
+        ("a.yaml", "seeds: [", "a.yaml: not valid YAML"),
+        ("a.yaml", "3", "needed a table with base and axes"),
+        ("a.json", "{}", "needed .toml, .yaml, .yml"),
+        ("a.toml", "seeds = 1", "tasks: not there, and needed"),
+        ("a.toml", "base = 1", "base: got 1, needed a table"),
+    ],
+)
+def test_files_that_are_no_sweeps_are_refused(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        sweeps.read(tmp_path / name)
+
+
+def test_a_sweep_of_too_many_runs_is_refused():
+    axes = AXES | {"learning_rate": [10.0**-k for k in range(300)], "steps": list(range(1, 300))}
+    base = {name: value for name, value in BASE.items() if name not in axes}
+    with pytest.raises(ConfigError, match="needed at most 100,000"):
+        sweeps.checked(sweeps.Sweep("a", base, axes))
