@@ -3,11 +3,12 @@
 import json
 import sys
 
+import numpy as np
 import pytest
-from browsing import FONTS, NARROWEST, too_wide
+from browsing import FONTS, NARROWEST, cut_on_paper, obstacles, too_wide
 from tiny_models import tiny_llama
 
-from algoscope import cli
+from algoscope import cli, files
 
 
 @pytest.fixture
@@ -28,7 +29,9 @@ def folder(tokenizer, tmp_path_factory):
     return str(path)
 
 
-def test_navigate_prints_tables_and_writes_a_folder_with_a_page(algoscope, folder, tmp_path, visit):
+def test_navigate_prints_tables_and_writes_a_folder_with_a_page(
+    algoscope, folder, tmp_path, visit, axe
+):
     out = tmp_path / "run"
     command = f"navigate --model {folder} --items 24 --form letters --out {out}"
     printed = algoscope(*command.split())
@@ -54,6 +57,38 @@ def test_navigate_prints_tables_and_writes_a_folder_with_a_page(algoscope, folde
     shown, troubles = visit((out / "page.html").as_uri(), width=NARROWEST)
     assert not troubles
     assert {font: too_wide(shown, font) for font in FONTS} == {font: [] for font in FONTS}
+    _check_maze(visit, axe, out, study)
+
+
+def _check_maze(visit, axe, out, study):
+    """Layers as steps: what the last token and the goal read of the maze and of its mirror image,
+    as it was recorded, by the keyboard."""
+    shown, troubles = visit((out / "page.html").as_uri(), theme="dark")
+    box = shown.locator(".explorer.reading[data-ready]")
+    asked = box.locator("select").first.locator("option").all_inner_texts()
+    assert len(asked) == 6, "twins of three depths"
+    recorded = files.read_arrays(out / "recordings.safetensors")
+    prompts = [answer["prompt"] for answer in study["answers"]]
+    start, goal = asked[0].partition(":")[0].split(" to ")
+    item = next(k for k, text in enumerate(prompts) if f"get to {goal} from {start}?" in text)
+    attention = [recorded[f"{item}.attention.{token}"].mean(1) for token in ("last", "goal")]
+    box.locator("summary").click()
+    box.focus()
+    for layer in range(len(attention[0])):
+        assert box.locator(".step").inner_text() == f"layer {layer + 1} of {len(attention[0])}"
+        cells = [float(text) for text in box.locator("td.number").all_inner_texts()]
+        values = np.stack([token[layer] for token in attention], 1)
+        assert np.abs(np.reshape(cells, values.shape) - values).max() < 0.5 / 255 + 6e-4
+        halves = np.split(values, 2)
+        sums = [half[:, token].sum() for token in (0, 1) for half in halves]
+        texts = box.locator(".side p").all_inner_texts()
+        parts = [float(text.rpartition(": ")[2]) for text in texts]
+        np.testing.assert_allclose(parts, sums, atol=0.02)
+        shown.keyboard.press("ArrowRight")
+    assert box.locator("circle.node.special").count() == 4, "start and goal, for two tokens"
+    assert not troubles
+    assert obstacles(shown, axe) == []
+    assert cut_on_paper(shown) == []
 
 
 def test_navigate_as_json_in_a_folder_of_its_own(algoscope, folder, tmp_path, monkeypatch):

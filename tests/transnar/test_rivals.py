@@ -12,6 +12,7 @@ from algoscope import tasks
 from algoscope.recording import Recording
 from algoscope.transnar import mechanism
 from algoscope.transnar import reasoner as reasoners
+from algoscope.transnar.mechanism import record, token_reads
 from algoscope.transnar.pool import graph_of
 from algoscope.transnar.reasoner import View, reason
 from algoscope.transnar.scores import (
@@ -142,6 +143,22 @@ def test_a_hybrid_is_recorded_at_the_tokens_that_answer(hybrid, dataset, states,
         assert written == example.answer.strip("[]\n").split(" ")
         before = dataset.tokens[sample, places[sample]]
         assert np.array_equal(recording.states[sample, 0], np.asarray(hybrid.embedding)[before])
+
+
+def test_every_token_of_an_answer_reads_as_it_does_in_a_recording(reasoner, dataset, states):
+    config = dataclasses.replace(TOWER, random_positions=False)
+    hybrid = build(config, jax.random.key(0), reasoners.widths_of(reasoner))
+    graph = graph_of([(states, np.arange(1))], 4)
+    start, end = int(dataset.prompt_lengths[0]), int(dataset.lengths[0])
+    prompt, answer = dataset.tokens[0, :start].tolist(), dataset.tokens[0, start:end].tolist()
+    read = token_reads(hybrid, prompt, answer, len(answer) + 9, graph, key=jax.random.key(0))
+    assert "".join(read.tokens) == dataset.examples()[0].answer
+    own = states._replace(nodes=states.nodes[:, :1], edges=states.edges[:, :1])
+    recording = record(hybrid, dataset.take([0]), own)
+    numbers = [k for k, token in enumerate(read.tokens) if token.strip(" []\n")]
+    attention, pairs = recording.attention[0], recording.cross_attention.pairs[0]
+    np.testing.assert_allclose(read.nodes[:, :, numbers], attention, atol=1e-5)
+    np.testing.assert_allclose(read.pairs[:, :, numbers], pairs, atol=1e-5)
 
 
 def test_who_is_no_hybrid_has_no_cross_attention(dataset, states):

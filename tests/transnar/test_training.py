@@ -9,6 +9,7 @@ import sys
 import jax
 import numpy as np
 import pytest
+from browsing import FONTS, NARROWEST, cut_on_paper, obstacles, too_wide
 from tiny_towers import CONFIG, TOWER
 
 from algoscope import cli, networks, runs, transnar
@@ -18,6 +19,7 @@ from algoscope.training import Report
 from algoscope.training.loop import Evaluations
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar import tower_training as towers
+from algoscope.transnar.page import page
 from algoscope.transnar.pool import Shape, make_buckets, order_of, training_orders
 from algoscope.transnar.reasoner import reason
 from algoscope.transnar.scores import as_json, from_json
@@ -180,6 +182,43 @@ def test_asking_gives_answer_arrays_and_scores(hybrid_run, monkeypatch, capsys):
     assert found["fault"] is None
     assert set(found["scores"]) == {"shape", "parse", "clrs", "exact"}
     assert isinstance(found["answer"], str)
+
+
+def test_a_page_shows_what_each_token_of_an_answer_reads(
+    hybrid_run, tmp_path, monkeypatch, capsys, visit, axe
+):
+    path = tmp_path / "answer.html"
+    arguments = ["transnar", "ask", PROMPT, "--model", str(hybrid_run.path), "--html", str(path)]
+    monkeypatch.setattr(sys, "argv", ["algoscope", *arguments])
+    cli.main()
+    assert capsys.readouterr().out.splitlines()[-1] == f"Open {path.resolve()}"
+    read = transnar.ask(transnar.load(hybrid_run.path), PROMPT, reads=True).reads
+    shown, troubles = visit(path.as_uri())
+    tokens = shown.locator(".tokens button")
+    assert tokens.count() == len(read.tokens)
+    shown.locator("summary").click()
+    for token in {0, len(read.tokens) - 1}:
+        tokens.nth(token).press("Enter")
+        for layer in range(read.nodes.shape[0]):
+            shown.locator("input[type=range]").fill(str(layer))
+            values = [float(text) for text in shown.locator("td.number").all_inner_texts()]
+            assert np.abs(values - read.nodes[layer, :, token].mean(0)).max() < 0.5 / 255 + 6e-4
+    assert not troubles
+    assert obstacles(shown, axe) == []
+    assert cut_on_paper(shown) == []
+    narrow, _ = visit(path.as_uri(), width=NARROWEST, theme="dark")
+    assert obstacles(narrow, axe) == []
+    assert {font: too_wide(narrow, font) for font in FONTS} == {font: [] for font in FONTS}
+
+
+def test_a_base_transformers_page_says_that_it_reads_nothing(base_run, tmp_path, visit):
+    answer = transnar.ask(transnar.load(base_run.path), PROMPT, reads=True)
+    (tmp_path / "page.html").write_text(page(PROMPT, answer, "<script>alert(1)</script>"))
+    shown, troubles = visit((tmp_path / "page.html").as_uri())
+    assert "it has no reasoner" in shown.inner_text("main")
+    assert "<script>alert(1)</script>" in shown.inner_text(".question")
+    assert shown.locator(".reading").count() == 0
+    assert not troubles
 
 
 def test_a_malformed_prompt_is_said_to_be_so(hybrid_run, base_run):

@@ -3,19 +3,21 @@ by subject; tables are folded."""
 
 import numpy as np
 
-from algoscope.llm import mazes
+from algoscope.llm import maze_reading, mazes
 from algoscope.llm.observe import Observation
 from algoscope.llm.representation import trajectories
 from algoscope.llm.results import tables
 from algoscope.llm.study import Study
+from algoscope.llm.verdict import leader
 from algoscope.markup import element, escape
-from algoscope.report import html
+from algoscope.report import html, reading
 from algoscope.report.figures import style
 from algoscope.report.figures.style import Drawn
 from algoscope.report.html import Section
 from algoscope.table import Table
 from algoscope.verdict import FAILS, RUNS, SHORTCUT, UNDECIDED
 
+_MAZE = "maze-data"
 _MEANINGS = {
     RUNS: "It solves the task, its layers follow the algorithm's steps, and every causal test "
     "agrees.",
@@ -49,13 +51,36 @@ def page(study: Study) -> str:
                 shown("similarity", "probes"),
                 *(_show(_trajectories(example, method)) for method in ("pca", "tsne")),
             ),
-            "Item": ("The item in the figures", element("pre", escape(example.item.prompt))),
+            "Item": (
+                "The item in the figures",
+                element("pre", escape(example.item.prompt), tabindex="0"),
+            ),
         }
         sections = [Section("verdict", "Verdict", _verdict(study) + _show(_steps(study)))]
+    sections.append(Section("maze", "Maze", _maze()))
     for title, (heading, *parts) in evidence.items():
         if any(parts):
             sections.append(Section(title.lower(), title, element("h2", heading) + "".join(parts)))
-    return html.page(f"{study.subject}: {study.verdict}", sections)
+    match = leader(study.standings).match
+    items = [maze_reading.item_of(o, match) for o in maze_reading.shown(study.observations)]
+    mark = f"what {match.hypothesis} visits in the step that this layer is aligned with"
+    return html.page(
+        f"{study.subject}: {study.verdict}",
+        sections,
+        scripts=reading.SCRIPTS,
+        data={_MAZE: reading.data(items, choose=False, mark=mark)},
+    )
+
+
+def _maze() -> str:
+    return (
+        "<h2>The maze, layer by layer</h2>"
+        "<p>Every layer is a step: the stronger the colour of a node, the more of its attention "
+        "the token gives to the mentions of that node. Beside the part that can be reached stands "
+        "its mirror image, which is mentioned as often and is as deep, but cannot be reached. "
+        "Keys, once the box is chosen: <kbd>←</kbd> <kbd>→</kbd> layer, <kbd>space</kbd> plays.</p>"
+        + reading.element_of(_MAZE)
+    )
 
 
 def _verdict(study: Study) -> str:

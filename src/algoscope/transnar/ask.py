@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from algoscope.tasks import text
+from algoscope.tasks import Batch, text
 from algoscope.tasks.text import Example, PromptError, Reading, Scores
 from algoscope.transnar.generation import check_room, generate
+from algoscope.transnar.mechanism import TokenReads, token_reads
 from algoscope.transnar.pool import graph_of
 from algoscope.transnar.reasoner import reason
 from algoscope.transnar.scores import FIELDS
@@ -29,6 +30,10 @@ class Answer(NamedTuple):
     """The reference algorithm's answer."""
     reading: Reading | None
     scores: Scores | None
+    problem: Batch | None = None
+    """The prompt's, solved by the reference algorithm."""
+    reads: TokenReads | None = None
+    """A hybrid's, if asked for."""
 
     def as_json(self) -> dict[str, Any]:
         content: dict[str, Any] = {"answer": self.text, "fault": self.fault, "right": self.right}
@@ -38,8 +43,9 @@ class Answer(NamedTuple):
         return content
 
 
-def ask(trained: TrainedTower, prompt: str, seed: int = 0) -> Answer:
-    """A base Transformer answers any text; a hybrid needs a problem that has a graph."""
+def ask(trained: TrainedTower, prompt: str, seed: int = 0, *, reads: bool = False) -> Answer:
+    """A base Transformer answers any text; a hybrid needs a problem that has a graph. `reads` asks
+    what a hybrid reads while it writes each token, too."""
     tokens = tokenizer().encode(prompt)
     if not tokens:
         raise PromptError("prompt: got an empty text, needed a problem of CLRS-Text")
@@ -65,4 +71,8 @@ def ask(trained: TrainedTower, prompt: str, seed: int = 0) -> Answer:
     answer = tokenizer().decode(answered)
     example = Example(problem.task.name, problem.nodes, problem.traces, prompt, right)
     reading = text.read(example.task, answer, example.nodes, example.traces)
-    return Answer(answer, None, right, reading, text.score(example, answer))
+    scores = text.score(example, answer)
+    kept = None
+    if reads and graph is not None and answered:
+        kept = token_reads(trained.tower, tokens, answered, room, graph, key=key)
+    return Answer(answer, None, right, reading, scores, batch, kept)

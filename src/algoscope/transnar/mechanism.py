@@ -15,16 +15,17 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.recording import CrossAttention, Recording
 from algoscope.tasks import Kind, Location, Stage
 from algoscope.transnar.cross_attention import AttentionWeights, Graph, Reader, openness
+from algoscope.transnar.padding import TEXTS, padded
 from algoscope.transnar.pool import graph_of
 from algoscope.transnar.reasoner import ReasonerStates
 from algoscope.transnar.scores import Scores, scores_of, tower_answers
 from algoscope.transnar.text_dataset import TextDataset
-from algoscope.transnar.tokenizer import tokenizer
+from algoscope.transnar.tokenizer import PAD, tokenizer
 from algoscope.transnar.tower import LayerOutput, Tower, forward, positions_of
 
 _NUMBER = re.compile(r"-?[0-9.]+")
@@ -86,6 +87,49 @@ def record(tower: Tower, dataset: TextDataset, states: ReasonerStates, seed: int
             np.asarray(openness(gate)),
             np.moveaxis(np.asarray(states.nodes, np.float32), 0, 1),
         ),
+    )
+
+
+class TokenReads(NamedTuple):
+    """What is read while each token of an answer is written: by the token before it."""
+
+    tokens: list[str]
+    """The answer."""
+    nodes: np.ndarray
+    """[layer, head, token, n]"""
+    pairs: np.ndarray
+    """[layer, head, token, n, n]"""
+    gates: np.ndarray
+    """How far each layer's gate is open: [layer]"""
+
+
+def token_reads(
+    tower: Tower,
+    prompt: Sequence[int],
+    answer: Sequence[int],
+    room: int,
+    graph: Graph,
+    *,
+    key: PRNGKeyArray,
+) -> TokenReads:
+    """Of one prompt and its answer, at the positions that `generate` gave them with this room and
+    key."""
+    gate, n = _reader(tower).gate, graph.mask.shape[1]
+    length = padded(len(prompt) + room, TEXTS)
+    text = np.full((1, length), PAD, np.int32)
+    text[0, : len(prompt) + len(answer)] = [*prompt, *answer]
+    positions = positions_of(tower.config, key, 1, length)
+    weights = jax.device_get(_run(tower, jnp.asarray(text), positions, graph)[1])
+    writing = len(prompt) - 1 + np.arange(len(answer))
+    nodes, pairs = (w[:, 0, :, writing].astype(np.float32) for w in (weights.nodes, weights.edges))
+    # An index list beside a slice puts its axis first: [token, layer, head, entry].
+    nodes, pairs = nodes.transpose(1, 2, 0, 3), pairs.transpose(1, 2, 0, 3)
+    decode = tokenizer().decode
+    return TokenReads(
+        [decode([token]) for token in answer],
+        nodes,
+        pairs.reshape(*pairs.shape[:-1], n, n),
+        np.asarray(openness(gate)),
     )
 
 

@@ -98,11 +98,19 @@ class Ask(Verb):
     """Such as 'bfs:\\ns: 0, A: [[1 1], [1 1]]\\npi:\\n'; \\n may be written so."""
     path: Annotated[pathlib.Path, tyro.conf.arg(name="model")] = pathlib.Path("runs/transnar")
     """A run folder of `algoscope transnar train`."""
+    html: pathlib.Path | None = None
+    """Write a page to this file: prompt, answer, and what each token reads."""
 
     def run(self) -> Answer:
         from algoscope import transnar
+        from algoscope.files import make_room, write_bytes
 
-        answer = transnar.ask(transnar.load(self.path), self.prompt.replace("\\n", "\n"))
+        if self.html is not None:
+            if self.html.suffix != ".html":
+                raise ValueError(f"--html: got {self.html}, needed a name that ends in .html")
+            make_room(self.html)
+        prompt = self.prompt.replace("\\n", "\n")
+        answer = transnar.ask(transnar.load(self.path), prompt, reads=self.html is not None)
         lines = [f"answer:  {answer.text.strip()}"]
         if answer.reading is None or answer.scores is None:
             lines.append(f"malformed, so nobody can check it: {answer.fault}")
@@ -111,6 +119,11 @@ class Ask(Verb):
             lines += [f"read as: {name} = {array.tolist()}" for name, array in arrays]
             lines.append(f"right:   {(answer.right or '').strip()}")
             lines.append(f"shape {scores.shape:g}, parse {scores.parse:g}, CLRS {scores.clrs:.3f}")
+        if self.html is not None:
+            from algoscope.transnar.page import page
+
+            write_bytes(self.html, page(prompt, answer, self.path.name).encode())
+            lines.append(f"Open {self.html.resolve()}")
         return Answer(answer.as_json(), tuple(lines))
 
 
