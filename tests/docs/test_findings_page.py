@@ -113,3 +113,18 @@ def test_the_step_of_the_best_weights_explains_the_score(results, page):
 
     said = f"explains the test score (r = {r('bfs')}; Bellman-Ford {r('bellman_ford')})"
     assert said in one_line(page)
+
+
+def test_predicted_traces_stand_with_what_changes(results, page):
+    """eq. 25 counts what never changes, so it is never said alone."""
+    measured = tables.traces([results[task] for task in ("bfs", "bellman_ford", "dfs")])
+    shown = table(page, "entries right (eq. 25)", "moves right")
+    assert (shown.columns, shown.rows) == (measured.columns, measured.rows)
+    entries, moves, steps = (
+        results["dfs"].external(16, number).mean() for number in ("eq25", "moves", "exact_steps")
+    )
+    said = one_line(page)
+    assert f"the 32 networks have {entries:.3f} by eq. 25" in said
+    assert f"of the entries that change they predict {moves:.3f}, and {steps:.3f} of the" in said
+    small = [results[task].external(16, "moves").mean() for task in ("bellman_ford", "dfs")]
+    assert "Bellman-Ford predicts {:.3f} at 16 nodes and DFS {:.3f}".format(*small) in said

@@ -165,7 +165,12 @@ def _made(task: str, test, eq25=None, eq24=None) -> Solutions:
             "best_step": 50 * index,
             "sizes": {
                 "5": {
-                    "external": {"eq25": float(e), "per_step": {"pi_h": [0.9, 0.5, None]}},
+                    "external": {
+                        "eq25": float(e),
+                        "moves": 0.2,
+                        "exact_steps": 0.4,
+                        "per_step": {"pi_h": [0.9, 0.5, None]},
+                    },
                     "internal": {"only": {"eq24": float(i), "per_step": [0.1, 0.2, 0.6, None]}},
                     "nearest": "only",
                 }
@@ -243,6 +248,7 @@ def test_claims_over_time_leave_out_steps_that_nobody_reached():
     degrade = claims.traces_degrade(solutions, 5)
     assert degrade.holds
     assert "step 1 0.900, later 0.500; worse later in 2 of N = 2 seeds" in degrade.evidence
+    assert "moves right 0.200, steps without a fault 0.400" in degrade.evidence
 
 
 def test_a_claim_over_time_needs_most_seeds():

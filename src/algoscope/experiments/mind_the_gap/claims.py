@@ -105,7 +105,9 @@ def traces_degrade(solutions: Solutions, size: int) -> Claim:
         f"{solutions.plan.task}: predicted traces are worse after the first step (n = {size})",
         _is_less(later, first),
         f"eq. 25 at step 1 {_mean(first):.3f}, later {_mean(later):.3f}; "
-        f"worse later in {(later < first).sum()} of N = {len(first)} seeds",
+        f"worse later in {(later < first).sum()} of N = {len(first)} seeds; "
+        f"moves right {solutions.external(size, 'moves').mean():.3f}, steps without a fault "
+        f"{solutions.external(size, 'exact_steps').mean():.3f}",
     )
 
 

@@ -66,7 +66,7 @@ def summary(folder: pathlib.Path) -> Result | None:
     both = [s for s in traced if s.plan.task in silent]
     results = [Result([tables.provenance(ensembles)])]
     if traced:
-        results.append(tables.baselines(traced))
+        results += [tables.baselines(traced), Result([tables.traces(traced)])]
     if both:
         results.append(tables.without_traces(both, [silent[s.plan.task] for s in both]))
     results += map(_about_task, traced)

@@ -124,9 +124,9 @@ class Solutions:
         """The logarithm of one more than the step whose weights were best on validation: [seed]"""
         return np.log1p([seed["best_step"] for seed in self.seeds])
 
-    def external(self, size: int) -> np.ndarray:
-        """eq. 25: [seed]"""
-        return np.array([seed["sizes"][str(size)]["external"]["eq25"] for seed in self.seeds])
+    def external(self, size: int, number: str = "eq25") -> np.ndarray:
+        """A number of `measures.trace_match` about predicted traces: [seed]"""
+        return np.array([seed["sizes"][str(size)]["external"][number] for seed in self.seeds])
 
     def trace_per_step(self, size: int) -> dict[str, np.ndarray]:
         """eq. 25 of each hint, NaN where no problem has come so far: [seed, step]"""

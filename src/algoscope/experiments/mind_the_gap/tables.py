@@ -16,6 +16,13 @@ _MARGINS = {"bfs": 2.0, "bellman_ford": 2.0, "dfs": 5.0}
 _NOT_NEEDED = 1.0
 """Points that a task may lose without its traces and still not need them."""
 
+_TRACE_NUMBERS = {
+    "eq25": "entries right (eq. 25)",
+    "moves": "moves right",
+    "exact_steps": "steps without a fault",
+}
+"""Of `measures.trace_match`."""
+
 
 def accuracy_of(solutions: Solutions) -> paper.Accuracy:
     scores = 100 * solutions.test
@@ -84,6 +91,22 @@ def without_traces(traced: Sequence[Solutions], silent: Sequence[Solutions]) -> 
         rows,
     )
     return Result([table], claims)
+
+
+def traces(ensembles: Sequence[Solutions]) -> Table:
+    """How much of the trace is predicted. eq. 25 counts entries that never change too, so that a
+    network which repeats itself scores high: beside it stand the entries that do change."""
+    rows = []
+    for solutions in ensembles:
+        for size in solutions.plan.sizes:
+            numbers = [solutions.external(size, name) for name in _TRACE_NUMBERS]
+            shares = [f"{values.mean():.3f} ± {values.std():.3f}" for values in numbers]
+            rows.append([solutions.plan.task, str(size), *shares, str(len(solutions.seeds))])
+    return Table(
+        "Predicted traces: mean ± deviation over N seeds",
+        ["task", "n", *_TRACE_NUMBERS.values(), "N"],
+        rows,
+    )
 
 
 def correlations(solutions: Solutions) -> Table:
