@@ -87,7 +87,7 @@ def test_a_query_reaches_the_tables_alone(tmp_path, sql):
 def test_tables_that_a_query_does_not_name_are_listed_all_the_same(tmp_path):
     parquet.write(finished_run(tmp_path / "a"))
     _, rows = parquet.query(tmp_path, "show tables")
-    assert {name for (name,) in rows} == {"runs", "metrics", "validation", "results"}
+    assert {name for (name,) in rows} == {"runs", "metrics", "validation", "results", "verdicts"}
 
 
 def test_a_query_that_may_write_copies_to_a_file(tmp_path):

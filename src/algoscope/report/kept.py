@@ -1,7 +1,6 @@
 """Judgements that a run folder keeps, one file for each network and task:
 
     findings/TASK/seed-00003.json
-    verdicts.json                      the words alone, of runs of a sweep
 
 Each is written as soon as it is made, so that `judge`, `report` and `demo` take what another of
 them measured, and go on where one was stopped.
@@ -17,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from algoscope import falsify, measures, networks, programs, tasks
-from algoscope.files import explained, read_json, write_bytes
+from algoscope.files import explained, write_bytes
 from algoscope.measures import Judgement
 from algoscope.networks import Network
 from algoscope.programs import Role
@@ -25,8 +24,6 @@ from algoscope.report.findings import FORMAT
 from algoscope.runs import Run
 from algoscope.serialise import from_json, to_json
 from algoscope.verdict import NOT_JUDGED
-
-VERDICTS = "verdicts.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,25 +115,6 @@ def why_not_judged(network: Network | None, task: str) -> str:
     if not programs.of_task(task, Role.REFERENCE) or features != tasks.get(task).features:
         return f"the library has no exact program for {task} as these networks read it"
     return ""
-
-
-@dataclasses.dataclass(frozen=True)
-class Words:
-    """The verdicts on a run, without what they rest on."""
-
-    problems: int
-    """About so many the falsifier tried on each network."""
-    words: dict[str, list[str]]
-    """By task, a word a seed."""
-
-    def write(self, run: Run) -> None:
-        write_bytes(run.path / VERDICTS, json.dumps(to_json(self), indent=1).encode())
-
-    @classmethod
-    def read(cls, folder: pathlib.Path) -> "Words | None":
-        """Those in a run folder; None if there are none."""
-        path = folder / VERDICTS
-        return read_json(path, cls) if path.is_file() else None
 
 
 def problems_kept(run: Run, task: str) -> int:

@@ -14,10 +14,11 @@ import os
 import pathlib
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from algoscope import progress
 from algoscope.files import RunError, write_bytes
-from algoscope.runs import checkpoints, lock
+from algoscope.runs import checkpoints, lock, words
 from algoscope.runs.comparison import outcome
 from algoscope.runs.description import State
 from algoscope.runs.folder import DESCRIPTION, open_run, run_folders
@@ -25,8 +26,8 @@ from algoscope.serialise import FormatError, from_json, parse_json
 
 MANY = 64
 _FILE = ".index.json"
-_FORMAT = 1
-_FROM = (DESCRIPTION, "results.json")
+_FORMAT = 2
+_FROM = (DESCRIPTION, "results.json", words.FILE)
 """Files that an entry is from."""
 _RECENT = 2_000_000_000
 """Nanoseconds."""
@@ -36,7 +37,7 @@ Stamp = tuple[int, ...]
 
 
 class Facts(NamedTuple):
-    """What lists say of a finished run, or of one under way."""
+    """What lists and queries say of a finished run, or of one under way."""
 
     tasks: list[str]
     seeds: int
@@ -46,11 +47,20 @@ class Facts(NamedTuple):
     finished: bool
     test: list[float]
     """The mean test score of each task."""
-    sweep: str | None = None
+    seconds: float
+    """From its beginning to its end, pauses included."""
+    commit: str
+    config: str
+    """JSON."""
+    sweep: str | None
+    judged_on: int | None
+    """About so many problems the falsifier tried, if there are verdicts."""
 
 
 class Entry(NamedTuple):
     path: pathlib.Path
+    name: str
+    """The path below the root; the folder's own name if it is the root."""
     stamp: Stamp
     facts: Facts | None
     """None of a damaged run."""
@@ -75,8 +85,12 @@ def entries(root: pathlib.Path) -> list[Entry]:
     if not root.is_dir():
         raise RunError(f"{root}: got no folder, needed one that holds runs")
     known, moment = _read(root), time.time_ns()
-    listed = list(_entries(root, known))
-    finished = {str(e.path.relative_to(root)): e for e in listed if e.facts and e.facts.finished}
+    with progress.job("reading runs") as job:
+        listed = []
+        for entry in _entries(root, known):
+            listed.append(entry)
+            job.reach(len(listed), f"{len(listed):,}")
+    finished = {entry.name: entry for entry in listed if entry.facts and entry.facts.finished}
     stamps = {name: list(entry.stamp) for name, entry in finished.items()}
     if len(listed) >= MANY and (known is None or stamps != known.stamps):
         facts = {name: entry.facts for name, entry in finished.items() if entry.facts}
@@ -91,7 +105,7 @@ def stamp_of(folder: pathlib.Path, *names: str) -> Stamp:
     numbers: list[int] = []
     for name in names:
         try:
-            found = os.stat(folder / name)
+            found = os.stat(f"{folder}{os.sep}{name}")
             numbers += (found.st_mtime_ns, found.st_size, found.st_ino)
         except OSError:
             numbers += (0, 0, 0)
@@ -104,22 +118,23 @@ def is_settled(stamp: Stamp, moment: int) -> bool:
 
 
 def _entries(root: pathlib.Path, known: _Index | None) -> Iterator[Entry]:
+    start = 0 if root == pathlib.Path() else len(os.path.join(root, ""))
     for path in run_folders(root):
-        stamp = stamp_of(path, *_FROM)
-        name = str(path.relative_to(root))
+        stamp, name = stamp_of(path, *_FROM), str(path)[start:] or path.name
         if known and known.stamps.get(name) == list(stamp) and is_settled(stamp, known.moment):
             facts = Facts(*known.facts[name])
-            yield Entry(path, stamp, facts, State.FINISHED, facts.steps)
+            yield Entry(path, name, stamp, facts, State.FINISHED, facts.steps)
         else:
-            yield _looked_at(path, stamp)
+            yield _looked_at(path, name, stamp)
 
 
-def _looked_at(path: pathlib.Path, stamp: Stamp) -> Entry:
+def _looked_at(path: pathlib.Path, name: str, stamp: Stamp) -> Entry:
     try:
         run = open_run(path)
         scores = [value for name, value in outcome(run).items() if name.startswith("test ")]
+        judged = words.Words.read(path)
     except RunError as error:
-        return Entry(path, stamp, None, State.DAMAGED, 0, str(error))
+        return Entry(path, name, stamp, None, State.DAMAGED, 0, str(error))
     facts = Facts(
         list(run.tasks),
         len(run.seeds),
@@ -128,12 +143,16 @@ def _looked_at(path: pathlib.Path, stamp: Stamp) -> Entry:
         run.created,
         run.finished,
         scores,
+        run.seconds,
+        run.description["environment"]["commit"] or "",
+        json.dumps(run.config),
         run.description.get("sweep"),
+        None if judged is None else judged.problems,
     )
     if run.finished:
-        return Entry(path, stamp, facts, State.FINISHED, facts.steps)
+        return Entry(path, name, stamp, facts, State.FINISHED, facts.steps)
     state = State.RUNNING if lock.is_held(path) else State.STOPPED
-    return Entry(path, stamp, facts, state, checkpoints.latest_step(path) or 0)
+    return Entry(path, name, stamp, facts, state, checkpoints.latest_step(path) or 0)
 
 
 def _read(root: pathlib.Path) -> _Index | None:
@@ -141,7 +160,7 @@ def _read(root: pathlib.Path) -> _Index | None:
     try:
         content = parse_json((root / _FILE).read_bytes())
         # Entries are many, and only as good as their stamps: types are checked of the whole alone.
-        index = _Index(**from_json(dict[str, object], content, where="index"))
+        index = _Index(**from_json(dict[str, Any], content, where="index"))
     except (OSError, FormatError, TypeError):
         return None
     whole = isinstance(index.stamps, dict) and isinstance(index.facts, dict)

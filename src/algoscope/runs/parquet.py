@@ -1,28 +1,29 @@
 """Tables: what runs hold as Parquet, and SQL over all of them. Needs DuckDB.
 
-runs        run, created, state, device, commit, config (JSON)
+runs        run, sweep, created, seconds, state, device, commit, config (JSON)
 metrics     run, seed, task, step, loss
 validation  run, seed, task, step, score
 results     run, seed, task, name, output, value
+verdicts    run, seed, task, word, problems
 """
 
-import json
-import os
+import contextlib
 import pathlib
 import shutil
+import time
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import duckdb
 import numpy as np
 
+from algoscope import progress
 from algoscope.files import RunError, explained, place
-from algoscope.runs import lock
-from algoscope.runs.folder import DESCRIPTION, Run, list_runs, open_run, write_description
+from algoscope.runs import consolidated, index, lock
+from algoscope.runs.folder import DESCRIPTION, Run, open_run, write_description
+from algoscope.runs.index import Entry
 from algoscope.runs.reservation import reserved
 
-_MARK = b"PAR1"
-"""At both ends of a Parquet file."""
-_TABLES = ("metrics", "validation", "results")
 _READ_ONLY = (
     "enable_external_access = false",
     "python_enable_replacements = false",
@@ -77,22 +78,9 @@ def query(root: pathlib.Path, sql: str, *, write: bool = False) -> QueryResult:
     A query reaches the tables alone: no file, no extension, no setting. With `write` it may do all
     that DuckDB does, such as copy … to a file.
     """
-    runs = list_runs(root)
-    if not runs:
-        raise RunError(f"{root}: got a folder without runs, needed one that holds some")
-    with duckdb.connect() as connection:
-        connection.register("runs", _described(runs))
-        for name in _TABLES:
-            paths = [str(p) for run in runs if _is_parquet(p := run.path / f"{name}.parquet")]
-            if paths:
-                listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
-                # Metrics of many seeds are large: they are read where they are asked for.
-                rows = "" if write or name in sql.lower() else "limit 0"
-                connection.execute(
-                    f"create {'view' if write else 'table'} {name} as "
-                    "select parse_path(filename)[-2] as run, * exclude (filename) "
-                    f"from read_parquet([{listed}], filename = true) {rows}"
-                )
+    # Tables of many runs are large: they are read where they are asked for.
+    named = [name for name in consolidated.TABLES if write or name in sql.lower()]
+    with connected(root, named, lazily=write) as connection:
         if not write:
             for setting in _READ_ONLY:
                 connection.execute(f"set {setting}")
@@ -108,27 +96,47 @@ def query(root: pathlib.Path, sql: str, *, write: bool = False) -> QueryResult:
             raise RunError(f"query: {error}") from None
 
 
-def _is_parquet(path: pathlib.Path) -> bool:
-    """Whether it is a whole Parquet file: one that is not is left out."""
-    try:
-        with path.open("rb") as file:
-            begins = file.read(len(_MARK)) == _MARK
-            file.seek(-len(_MARK), os.SEEK_END)
-            return begins and file.read() == _MARK
-    except OSError:
-        return False
+@contextlib.contextmanager
+def connected(
+    root: pathlib.Path, named: Collection[str], *, lazily: bool = False
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection with the tables of the runs below `root`: those named with their rows, others
+    with their columns alone. Lazily they are views."""
+    moment = time.time_ns()
+    entries = [entry for entry in index.entries(root) if entry.facts]
+    if not entries:
+        raise RunError(f"{root}: got a folder without runs, needed one that holds some")
+    with duckdb.connect() as connection:
+        connection.register("runs", _described(entries))
+        with progress.job("reading tables"):
+            for name in consolidated.TABLES:
+                consolidated.create(
+                    connection,
+                    root,
+                    entries,
+                    name,
+                    moment=moment,
+                    with_rows=name in named,
+                    lazily=lazily,
+                )
+        yield connection
 
 
-def _described(runs: list[Run]) -> dict[str, np.ndarray]:
+def _described(entries: Sequence[Entry]) -> dict[str, np.ndarray]:
+    known = [(entry, facts) for entry in entries if (facts := entry.facts)]
     columns = {
-        "run": [run.name for run in runs],
-        "created": [run.created for run in runs],
-        "state": [run.state for run in runs],
-        "device": [run.device for run in runs],
-        "commit": [run.description["environment"]["commit"] or "" for run in runs],
-        "config": [json.dumps(run.config) for run in runs],
+        "run": [entry.path.name for entry, _ in known],
+        "sweep": [facts.sweep or "" for _, facts in known],
+        "created": [facts.created for _, facts in known],
+        "seconds": [facts.seconds for _, facts in known],
+        "state": [str(entry.state) for entry, _ in known],
+        "device": [facts.device for _, facts in known],
+        "commit": [facts.commit for _, facts in known],
+        "config": [facts.config for _, facts in known],
     }
-    return {name: np.array(values, object) for name, values in columns.items()}
+    seconds = np.array(columns.pop("seconds"), np.float64)
+    texts = {name: np.array(values, object) for name, values in columns.items()}
+    return texts | {"seconds": seconds}
 
 
 def _long(run: Run, steps: np.ndarray, values: np.ndarray, name: str) -> dict[str, np.ndarray]:

@@ -129,7 +129,7 @@ def read_specification(folder: pathlib.Path) -> Sweep:
     if content.pop("format", None) != _FORMAT:
         raise RunError(f"{path}: got a sweep of another version, needed format {_FORMAT}")
     try:
-        return from_content(content)
+        return from_content(content, was_checked=True)
     except ConfigError as error:
         raise RunError(f"{path}: {error}") from None
 

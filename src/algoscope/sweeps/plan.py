@@ -8,6 +8,7 @@ The digest is of everything but the seeds. So a sweep that is repeated or extend
 axis or by seeds, trains only what no folder has yet.
 """
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -78,8 +79,7 @@ def plan(sweep: Sweep, folder: pathlib.Path, settings: Settings) -> list[Planned
         stem = stem_of(config)
         for seeds in _ranges(config, present.get(stem, ())):
             path = folder / f"{stem}-s{seeds.start}-{seeds.stop - 1}"
-            of_run = {"first_seed": seeds.start, "seeds": len(seeds)}
-            changed = sweep.config(combination | of_run)
+            changed = dataclasses.replace(config, first_seed=seeds.start, seeds=len(seeds))
             planned.append(Planned(combination, Item(sweep.name, str(path), changed, settings)))
     return planned
 

@@ -90,8 +90,11 @@ def read(path: pathlib.Path) -> Sweep:
         raise ConfigError("\n".join(f"{path}: {line}" for line in str(error).split("\n"))) from None
 
 
-def from_content(content: Mapping[str, Any], name: str = "sweep") -> Sweep:
-    """The sweep that a table describes, checked."""
+def from_content(
+    content: Mapping[str, Any], name: str = "sweep", *, was_checked: bool = False
+) -> Sweep:
+    """The sweep that a table describes, checked; of one that was checked before, types alone are:
+    thousands of configurations take seconds."""
     kinds = {field.name: field.type for field in dataclasses.fields(Sweep)}
     faults = [unknown_name("key of a sweep", key, kinds) for key in content if key not in kinds]
     known: dict[str, Any] = {"name": name}
@@ -101,12 +104,16 @@ def from_content(content: Mapping[str, Any], name: str = "sweep") -> Sweep:
             known[table] = flat(dict(known.get(table, {})))
         else:
             faults.append(f"{table}: got {short(known.pop(table))}, needed a table of fields")
-    return checked(Sweep(**known), faults)
+    return _typed_sweep(Sweep(**known), faults, with_configurations=not was_checked)
 
 
-def checked(sweep: Sweep, faults: Sequence[str] = ()) -> Sweep:
-    """The sweep with values of the types of their fields; or a ConfigError with the faults, and
-    with all that is wrong besides, before anything starts."""
+def checked(sweep: Sweep) -> Sweep:
+    """The sweep with values of the types of their fields; or a ConfigError with all that is wrong,
+    before anything starts."""
+    return _typed_sweep(sweep, (), with_configurations=True)
+
+
+def _typed_sweep(sweep: Sweep, faults: Sequence[str], *, with_configurations: bool) -> Sweep:
     listed = [*faults, *type_faults(dataclasses.replace(sweep, base={}, axes={}))]
     if isinstance(sweep.name, str) and not _NAME.fullmatch(sweep.name):
         listed.append(f"name: got {short(sweep.name)}, needed letters, digits and any of _ . + -")
@@ -129,7 +136,7 @@ def checked(sweep: Sweep, faults: Sequence[str] = ()) -> Sweep:
         listed.append(f"axes: got {runs:,} combinations, needed at most {_MOST_RUNS:,}")
     first = {name: values[0] for name, values in base.items()}
     typed = dataclasses.replace(sweep, base=first, axes=axes)
-    if not listed:
+    if with_configurations and not listed:
         listed += _configuration_faults(typed)
     if listed:
         more = len(listed) - _MOST_FAULTS
@@ -198,13 +205,13 @@ def _config(fields: Mapping[str, Any]) -> TrainingConfig:
     if _HINT_MODE in values:
         options = hint_options(values.pop(_HINT_MODE))
         values = {f"network.{name}": value for name, value in options.items()} | values
-    config = TrainingConfig(tasks=values.pop("tasks"))
+    parts: dict[str, dict[str, Any]] = {"": {}}
     for name, value in values.items():
         part, _, inner = name.rpartition(".")
-        if part:
-            value, name = dataclasses.replace(getattr(config, part), **{inner: value}), part
-        config = dataclasses.replace(config, **{name: value})
-    return config
+        parts.setdefault(part, {})[inner] = value
+    config = TrainingConfig(**parts.pop(""))
+    inside = {part: dataclasses.replace(getattr(config, part), **v) for part, v in parts.items()}
+    return dataclasses.replace(config, **inside)
 
 
 def _parsed(path: pathlib.Path) -> Any:

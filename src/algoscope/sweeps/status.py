@@ -5,11 +5,11 @@ import pathlib
 from collections import Counter
 from typing import Any, NamedTuple
 
-from algoscope.runs import RunError, index, lock
+from algoscope.runs import index, lock
 from algoscope.runs.description import State
 from algoscope.sweeps.drive import planned_in
 from algoscope.sweeps.plan import Planned
-from algoscope.sweeps.work import is_done
+from algoscope.sweeps.work import has_all
 from algoscope.table import Table
 
 
@@ -50,11 +50,8 @@ def _position(planned: Planned, entry: "index.Entry | None") -> Position:
         return Position(planned, stage, 0, error)
     stages = {State.RUNNING: Stage.RUNNING, State.STOPPED: Stage.STOPPED}
     stage = stages.get(entry.state, Stage.FAILED)
-    if entry.state is State.FINISHED:
-        try:
-            stage = Stage.DONE if is_done(item) else Stage.TRAINED
-        except RunError as fault:
-            stage, error = Stage.FAILED, str(fault)
+    if entry.facts and entry.state is State.FINISHED:
+        stage = Stage.DONE if has_all(item, entry.facts.judged_on) else Stage.TRAINED
     if error and stage is not Stage.RUNNING:
         stage = Stage.FAILED
     return Position(planned, stage, entry.step, error or entry.fault)

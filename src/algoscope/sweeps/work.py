@@ -19,9 +19,9 @@ from algoscope.errors import Stopped
 from algoscope.files import explained, write_bytes
 from algoscope.progress import ProgressLine
 from algoscope.report import kept
-from algoscope.report.kept import Words
 from algoscope.runs import Run, folder, lock, parquet, trackers
 from algoscope.runs.environment import device_name, keep_compiled_programs
+from algoscope.runs.words import Words
 from algoscope.sweeps.plan import Item
 
 _POLL = 0.5
@@ -66,15 +66,21 @@ def do(item: Item) -> Outcome:
 def is_done(item: Item) -> bool:
     """Whether nothing is left to do, by the files that are there."""
     path = pathlib.Path(item.path)
-    if not (path / "results.json").is_file():
+    if not (path / "results.json").is_file() or not folder.open_run(path).finished:
         return False
-    after = item.settings.after
-    if not folder.open_run(path).finished or not (path / "results.parquet").is_file():
+    words = Words.read(path)
+    return has_all(item, None if words is None else words.problems)
+
+
+def has_all(item: Item, judged_on: int | None) -> bool:
+    """Whether a finished run that was judged on so many problems has all that comes after
+    training."""
+    path, after = pathlib.Path(item.path), item.settings.after
+    if not (path / "results.parquet").is_file():
         return False
     if after == "report" and not (path / "report.html").is_file():
         return False
-    words = None if after == "score" else Words.read(path)
-    return after == "score" or (words is not None and words.problems == item.settings.problems)
+    return after == "score" or judged_on == item.settings.problems
 
 
 def _trained(item: Item, line: ProgressLine) -> Run:
@@ -119,7 +125,7 @@ def _after(item: Item, run: Run, say: Callable[[str], None]) -> None:
     if settings.after != "score":
         problems = settings.problems
         words = {t: kept.judge_run(run, t, problems=problems, report=say) for t in run.tasks}
-        Words(problems, words).write(run)
+        Words(problems, words).write(run.path)
     say("finished")
 
 

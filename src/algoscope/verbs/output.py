@@ -13,6 +13,10 @@ from algoscope import progress
 from algoscope.progress import ProgressLine
 from algoscope.table import Table
 
+_MOST_DRAWN = 1_000
+"""Rows of a table with rules and wrapped cells, which take rich a millisecond each; longer ones are
+plain text."""
+
 
 class Answer(NamedTuple):
     """The result of a verb, which `Output.show` prints."""
@@ -96,7 +100,7 @@ def named_values(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _show(part: Table | str) -> None:
-    if isinstance(part, str):
+    if isinstance(part, str) or len(part.rows) > _MOST_DRAWN:
         print(part)
         return
     import rich.box

@@ -27,7 +27,7 @@ class List(_OverRuns):
         from algoscope.runs import index
 
         entries = index.entries(self.root)
-        rows = sorted((_row(entry, self.root) for entry in entries), key=lambda row: row["run"])
+        rows = sorted((_row(entry) for entry in entries), key=lambda row: row["run"])
         columns = ["run", "tasks", "seeds", "step", "state", "test", "device", "created"]
         cells = [[str(row.get(column, "")) for column in columns] for row in rows]
         table = Table(f"{len(rows)} runs in {self.root}", columns, cells)
@@ -35,12 +35,12 @@ class List(_OverRuns):
         return Answer(rows, (table, *faults))
 
 
-def _row(entry: "index.Entry", root: pathlib.Path) -> dict[str, Any]:
+def _row(entry: "index.Entry") -> dict[str, Any]:
     facts = entry.facts
     if facts is None:
-        return {"run": _name(entry.path, root), "state": entry.state}
+        return {"run": entry.name, "state": entry.state}
     return {
-        "run": _name(entry.path, root),
+        "run": entry.name,
         "tasks": " ".join(facts.tasks),
         "seeds": facts.seeds,
         "step": f"{entry.step}/{facts.steps}",
@@ -49,11 +49,6 @@ def _row(entry: "index.Entry", root: pathlib.Path) -> dict[str, Any]:
         "device": facts.device,
         "created": facts.created,
     }
-
-
-def _name(path: pathlib.Path, root: pathlib.Path) -> str:
-    """As it is below the root."""
-    return path.name if path == root else str(path.relative_to(root))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

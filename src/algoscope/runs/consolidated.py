@@ -1,0 +1,213 @@
+"""Tables of all runs of a folder, for SQL. Of many runs they are consolidated: one Parquet file
+for a table, where each run has one of its own, since it is files that take time, not rows.
+
+    .tables/results.parquet      rows of many runs, with the path of each run below the folder
+    .tables/results.json         which runs those are, and the stamps of the files they came from
+
+Runs that changed since, or that are new, are read from their own files; when they are many, the
+tables are consolidated again. The loss of every step is as large as all else together and seldom
+asked for, so `metrics` stays with the runs. A folder that cannot be written to stays as it is.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+
+from algoscope.files import RunError, place, read_json, write_bytes
+from algoscope.runs.index import MANY, Entry, Stamp, is_settled, stamp_of
+from algoscope.runs.words import FILE as WORDS
+from algoscope.runs.words import Words
+
+TABLES = ("metrics", "validation", "results", "verdicts")
+_CONSOLIDATED = ("validation", "results", "verdicts")
+_FOLDER = ".tables"
+_FORMAT = 1
+_MARK = b"PAR1"
+"""At both ends of a Parquet file."""
+_NO_VERDICTS = {"run": "varchar", "seed": "int", "task": "varchar", "word": "varchar",
+                "problems": "int"}  # fmt: skip
+
+
+class _Manifest(NamedTuple):
+    """What a consolidated table holds."""
+
+    format: int
+    moment: int
+    """When its files were read: nanoseconds since 1970."""
+    stamps: dict[str, tuple[int, int, int]]
+    """By path below the folder."""
+
+
+class _Source(NamedTuple):
+    """The file of one run that has its rows."""
+
+    entry: Entry
+    file: pathlib.Path
+    stamp: Stamp
+
+
+def create(
+    connection: duckdb.DuckDBPyConnection,
+    root: pathlib.Path,
+    entries: Sequence[Entry],
+    name: str,
+    *,
+    moment: int,
+    with_rows: bool,
+    lazily: bool = False,
+) -> None:
+    """Makes the table `name` of these runs, which were found at this moment; without rows it says
+    what its columns are. Lazily it is a view, which is read when it is asked. A table of which no
+    run has any file is not made, but for that of verdicts."""
+    file = WORDS if name == "verdicts" else f"{name}.parquet"
+    sources = [
+        _Source(entry, entry.path / file, stamp)
+        for entry in entries
+        if any(stamp := stamp_of(entry.path, file))
+    ]
+    fresh: list[_Source] = []
+    if not with_rows:
+        sources = next(([one] for one in sources if _is_whole(one)), [])
+    elif len(sources) >= MANY and name in _CONSOLIDATED:
+        fresh = _fresh(connection, root, name, sources, moment)
+    known = {one.entry.name for one in fresh}
+    loose = [one for one in sources if one.entry.name not in known]
+    parts = [_loose(connection, name, loose)]
+    if fresh:
+        parts.append(_kept(connection, root, name, fresh))
+    if parts := [part for part in parts if part]:
+        selected = " union all by name ".join(f"select * exclude (path) from {p}" for p in parts)
+        kind, limit = ("view", "") if lazily else ("table", "" if with_rows else " limit 0")
+        connection.execute(f"create {kind} {name} as {selected}{limit}")
+    if not lazily:
+        for helper in (f"fresh_{name}", f"loose_{name}"):
+            connection.unregister(helper)
+
+
+def _fresh(
+    connection: duckdb.DuckDBPyConnection,
+    root: pathlib.Path,
+    name: str,
+    sources: Sequence[_Source],
+    moment: int,
+) -> list[_Source]:
+    """Those whose rows the consolidated table has, once it has been made anew where many lack."""
+    manifest = _read(root, name)
+    fresh = [
+        one
+        for one in sources
+        if manifest
+        and manifest.stamps.get(one.entry.name) == one.stamp
+        and is_settled(one.stamp, manifest.moment)
+    ]
+    if len(sources) - len(fresh) < MANY:
+        return fresh
+    known = {one.entry.name for one in fresh}
+    loose = [one for one in sources if one.entry.name not in known and _is_whole(one)]
+    if not loose:
+        return fresh
+    parts = [_loose(connection, name, loose)]
+    if fresh:
+        parts.append(_kept(connection, root, name, fresh))
+    selected = " union all by name ".join(f"select * from {part}" for part in parts if part)
+    stamps = {one.entry.name: one.stamp for one in (*fresh, *loose)}
+    # A folder that cannot be written to is read anew each time.
+    with contextlib.suppress(RunError, OSError):
+        (root / _FOLDER).mkdir(exist_ok=True)
+
+        def fill(path: pathlib.Path) -> None:
+            connection.execute(
+                f"copy (select * from ({selected}) order by path) to $path (format parquet)",
+                {"path": str(path)},
+            )
+
+        place(root / _FOLDER / f"{name}.parquet", fill)
+        content = json.dumps(_Manifest(_FORMAT, moment, stamps)._asdict())
+        write_bytes(root / _FOLDER / f"{name}.json", content.encode())
+        return [*fresh, *loose]
+    return fresh
+
+
+def _read(root: pathlib.Path, name: str) -> _Manifest | None:
+    """None if there is no table, or none that can be used."""
+    if not (root / _FOLDER / f"{name}.parquet").is_file():
+        return None
+    try:
+        manifest = read_json(root / _FOLDER / f"{name}.json", _Manifest)
+    except RunError:
+        return None
+    return manifest if manifest.format == _FORMAT else None
+
+
+def _kept(
+    connection: duckdb.DuckDBPyConnection,
+    root: pathlib.Path,
+    name: str,
+    fresh: Sequence[_Source],
+) -> str:
+    """The rows of these runs in the consolidated table, as something to select from."""
+    paths = np.array([one.entry.name for one in fresh], object)
+    connection.register(f"fresh_{name}", {"path": paths})
+    file = str(root / _FOLDER / f"{name}.parquet").replace("'", "''")
+    return f"(select * from read_parquet('{file}') semi join fresh_{name} using (path))"
+
+
+def _loose(connection: duckdb.DuckDBPyConnection, name: str, loose: Sequence[_Source]) -> str:
+    """The rows in the runs' own files, with the run's name and path; empty if there is none."""
+    if name == "verdicts":
+        columns = _verdicts(loose)
+        connection.register("loose_verdicts", columns)
+        casts = ", ".join(f"{column}::{kind} as {column}" for column, kind in _NO_VERDICTS.items())
+        return f"(select path::varchar as path, {casts} from loose_verdicts)"
+    whole = [one for one in loose if _is_whole(one)]
+    if not whole:
+        return ""
+    columns = {
+        "filename": [str(one.file) for one in whole],
+        "path": [one.entry.name for one in whole],
+        "run": [one.entry.path.name for one in whole],
+    }
+    arrays = {key: np.array(values, object) for key, values in columns.items()}
+    connection.register(f"loose_{name}", arrays)
+    listed = ", ".join("'" + file.replace("'", "''") + "'" for file in columns["filename"])
+    return (
+        f"(select path, run, rows.* exclude (filename) from read_parquet([{listed}], "
+        f"filename = true) as rows join loose_{name} using (filename))"
+    )
+
+
+def _verdicts(loose: Sequence[_Source]) -> dict[str, np.ndarray]:
+    rows: list[tuple[object, ...]] = []
+    for one in loose:
+        if one.entry.facts is None:
+            continue
+        first = json.loads(one.entry.facts.config)["first_seed"]
+        kept = Words.read(one.entry.path)
+        for task, words in kept.words.items() if kept else ():
+            rows += [
+                (one.entry.name, one.entry.path.name, first + k, task, word, kept.problems)
+                for k, word in enumerate(words)
+                if kept
+            ]
+    columns = zip(*rows, strict=True) if rows else ((),) * 6
+    names = ("path", *_NO_VERDICTS)
+    return {name: np.array(values, object) for name, values in zip(names, columns, strict=True)}
+
+
+def _is_whole(source: _Source) -> bool:
+    """Whether it is a whole file: a Parquet file that is not is left out."""
+    if source.file.suffix != ".parquet":
+        return True
+    try:
+        with source.file.open("rb") as file:
+            begins = file.read(len(_MARK)) == _MARK
+            file.seek(-len(_MARK), os.SEEK_END)
+            return begins and file.read() == _MARK
+    except OSError:
+        return False
