@@ -7,6 +7,7 @@ import json
 import pathlib
 import pickle
 import random
+import re
 import sys
 import types
 import typing
@@ -20,6 +21,7 @@ from fuzzing.trials import Kind
 
 from algoscope import cli, files, networks, programs, runs, serialise, tasks
 from algoscope.networks import Ensemble, NetworkConfig, dm_clrs
+from algoscope.programs.compiler import compile_program
 from algoscope.report.findings import Findings
 from algoscope.runs import Metrics, Run, checkpoints, folder, reservation
 from algoscope.runs.comparison import outcome
@@ -33,7 +35,7 @@ Read = Callable[[], object]
 Draw = Callable[[random.Random], Read]
 _TASKS = ("bfs", "insertion_sort", "kmp_matcher", "activity_selector")
 """Of the prompts and graphs: each takes some seconds to compile."""
-_CONFIG = TrainingConfig(("bfs",), seeds=2, steps=4, network=NetworkConfig(width=2))
+CONFIG = TrainingConfig(("bfs",), seeds=2, steps=4, network=NetworkConfig(width=2))
 
 
 def _network() -> networks.Network:
@@ -41,7 +43,7 @@ def _network() -> networks.Network:
 
 
 def finished_run(path: pathlib.Path) -> Run:
-    run = reservation.create(path, json.loads(json.dumps(_CONFIG.as_json())))
+    run = reservation.create(path, json.loads(json.dumps(CONFIG.as_json())))
     loss = np.zeros((4, 2, 1), np.float32)
     metrics = Metrics(loss, np.array([0, 2], np.int32), loss[:2])
     scores = {"bfs": {"pi": [0.5, 0.75], "score": [0.5, 0.75]}}
@@ -155,7 +157,7 @@ def _pickles(scratch: pathlib.Path) -> Draw:
 
 
 def _configurations(_scratch: pathlib.Path) -> Draw:
-    content = json.loads(json.dumps(_CONFIG.as_json()))
+    content = json.loads(json.dumps(CONFIG.as_json()))
 
     def draw(chance: random.Random) -> Read:
         octets = mutate_json(chance, content)
@@ -233,11 +235,12 @@ def _programs(scratch: pathlib.Path) -> Draw:
     path = scratch / "own.program"
 
     def draw(chance: random.Random) -> Read:
-        text = mutate_text(chance, chance.choice(texts), ("argmin", "neighbours", "hint", "Bool"))
+        text = mutate_text(chance, chance.choice(texts), words)
         octets = text.encode("utf-8", "surrogatepass")
         path.write_bytes(mutate_bytes(chance, octets) if chance.random() < 0.1 else octets)
-        return lambda: programs.load(path)
+        return lambda: compile_program(programs.load(path))
 
+    words = sorted({word for text in texts for word in re.findall(r"[a-z_A-Z]{3,}", text)})
     return draw
 
 
@@ -373,24 +376,20 @@ def _gguf(scratch: pathlib.Path) -> Draw:
     return draw
 
 
-KINDS = {
-    kind.name: kind
-    for kind in (
-        Kind("run folders", _run_folders, 0.003),
-        Kind("weights", _weights, 0.004),
-        Kind("checkpoints", _checkpoints, 0.004),
-        Kind("arrays", _arrays, 0.4),
-        Kind("pickles", _pickles, 0.01),
-        Kind("configurations", _configurations, 0.03),
-        Kind("findings", _findings, 0.004),
-        Kind("options", _options, 0.25),
-        Kind("network options", _network_options, 0.002),
-        Kind("prompts", _prompts, 0.12),
-        Kind("answers", _answers, 0.1656),
-        Kind("programs", _programs, 0.004),
-        Kind("problems", _problems, 0.003),
-        Kind("commands", _commands, 0.0003, runs_code=True),
-        Kind("gguf", _gguf, 0.0001, runs_code=True),
-    )
-}
-"""By name; the shares add up to 1, and follow from what a case costs."""
+KINDS = (
+    Kind("run folders", _run_folders, 0.005),
+    Kind("weights", _weights, 0.004),
+    Kind("checkpoints", _checkpoints, 0.004),
+    Kind("arrays", _arrays, 0.4),
+    Kind("pickles", _pickles, 0.01),
+    Kind("configurations", _configurations, 0.03),
+    Kind("findings", _findings, 0.004),
+    Kind("options", _options, 0.25),
+    Kind("network options", _network_options, 0.002),
+    Kind("prompts", _prompts, 0.12),
+    Kind("answers", _answers, 0.1177),
+    Kind("programs", _programs, 0.004),
+    Kind("problems", _problems, 0.003),
+    Kind("commands", _commands, 0.001, runs_code=True),
+    Kind("gguf", _gguf, 0.0003, runs_code=True),
+)

@@ -14,6 +14,7 @@ import random
 import runpy
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 import algoscope
 
 SECONDS = 10
-"""A case that computes longer hangs: time of the processor, which others do not take away."""
+"""A case that computes or waits longer hangs."""
 _FORBIDDEN = (
     "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.startfile",
     "subprocess.Popen",
@@ -56,6 +57,26 @@ class Result(NamedTuple):
     outcome: Outcome
     account: str = ""
     """Of a crash, the traceback; of code that was run, the event."""
+
+
+class Clock:
+    """How long a process computed or waited since the clock was made: wall time, without that in
+    which it could have gone on and others had the processor."""
+
+    def __init__(self, process: str = "self"):
+        self._path = pathlib.Path("/proc", process, "schedstat")
+        self._begun, self._taken = time.monotonic(), self._taken_away()
+
+    @property
+    def seconds(self) -> float:
+        taken = self._taken_away() - self._taken
+        return time.monotonic() - self._begun - taken
+
+    def _taken_away(self) -> float:
+        try:
+            return int(self._path.read_text().split()[1]) / 1e9
+        except OSError:  # Of Linux alone.
+            return 0.0
 
 
 class HangError(BaseException):
@@ -119,13 +140,18 @@ def _watched() -> Iterator[list[str]]:
 
 @contextlib.contextmanager
 def _limited() -> Iterator[None]:
-    def end(_number: int, _frame: Any) -> None:
-        raise HangError
+    clock = Clock()
 
-    before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    def end(_number: int, _frame: Any) -> None:
+        left = SECONDS - clock.seconds
+        if left <= 0:
+            raise HangError
+        signal.setitimer(signal.ITIMER_REAL, left)
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

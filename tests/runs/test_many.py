@@ -93,6 +93,21 @@ def test_an_index_that_is_damaged_is_made_anew(many, text):
     assert json.loads((many / ".index.json").read_text())["facts"].keys() == read.keys()
 
 
+@pytest.mark.parametrize("said", ["3", [], [[1]], {"tasks": ["bfs"]}, None])
+@pytest.mark.parametrize("field", [None, 0, 2, 6])
+def test_what_an_index_says_of_a_run_is_not_believed_if_it_is_damaged(many, said, field):
+    read = facts(many)
+    content = json.loads((many / ".index.json").read_text())
+    if field is None:
+        content["facts"]["r003"] = said
+    else:
+        content["facts"]["r003"][field] = said if said != [] else [None]
+    (many / ".index.json").write_text(json.dumps(content))
+    assert facts(many) == read
+    (many / ".index.json").write_text(json.dumps(content | {"moment": said}))
+    assert facts(many) == read
+
+
 def test_consolidated_tables_answer_as_the_runs_do(many):
     plain = many.parent / "few"
     for number in range(6):

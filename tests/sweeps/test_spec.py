@@ -87,6 +87,13 @@ def test_all_faults_are_listed_at_once():
     assert len(faults) == len(expected)
 
 
+@pytest.mark.parametrize("text", ["base: {1: 2}", "axes: {network: {~: [1]}}", "1: 2"])
+def test_keys_of_yaml_that_are_no_text_are_refused(tmp_path, text):
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"needed the name of a field|unknown key of a sweep: 1"):
+        sweeps.read(tmp_path / "a.yaml")
+
+
 def test_what_is_wrong_with_configurations_is_listed_once_each():
     axes = {"tasks": ["bfs", "bsf"], "learning_rate": [0.1, -1], "data_seed": [1, 2]}
     base = {name: value for name, value in BASE.items() if name not in axes} | {"steps": -2}

@@ -17,6 +17,7 @@ from finished import finished_run, network
 
 from algoscope import networks, tasks, training
 from algoscope.runs import lock, parquet, reservation
+from algoscope.runs.folder import seal
 from algoscope.verbs import ending
 from algoscope.verbs.demo import Demo
 from algoscope.verbs.tasks import Tasks
@@ -166,10 +167,16 @@ def test_a_demo_that_was_stopped_goes_on_and_another_is_replaced(tmp_path, monke
     demo = Demo(out=tmp_path / "demo")
     demo._train(config, demo._before())
     settings = json.loads(json.dumps(config.as_json()))
-    reservation.create(demo.out, settings, made_by="demo")
+    run = reservation.create(demo.out, settings, made_by="demo")
     demo._train(config, demo._before())
     demo._train(training.TrainingConfig(("bfs",), steps=5), demo._before())
     assert calls == ["force=False", "goes on", "force=True"]
+    seal(run, {})
+    demo._train(config, demo._before())  # It was stopped before there was a page.
+    assert calls[3:] == []
+    (demo.out / "report.html").touch()
+    demo._train(config, demo._before())
+    assert calls[3:] == ["force=True"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ Modules are light: what computes is imported when it runs.
 
 import dataclasses
 import pathlib
+from types import ModuleType
 
 from algoscope.errors import unknown_name
 from algoscope.experiments import transnar_scores
@@ -42,7 +43,7 @@ def from_results(path: pathlib.Path) -> Result:
         place.stem: result
         for place in places
         for module in _MODULES
-        if (result := module.summary(place)) is not None
+        if (result := _summary(module, place)) is not None
     }
     if not results:
         raise ValueError(
@@ -52,3 +53,13 @@ def from_results(path: pathlib.Path) -> Result:
         dataclasses.replace(result, numbers={name: result.numbers})
         for name, result in results.items()
     )
+
+
+def _summary(module: ModuleType, place: pathlib.Path) -> Result | None:
+    try:
+        return module.summary(place)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"--from: got {place}, which lacks something ({error!r}), needed results as "
+            "`algoscope reproduce` writes them"
+        ) from None

@@ -4,11 +4,11 @@ The paper prints no numbers. It says that the hybrid gains more than 20 points o
 in several classes of algorithms, and nothing on searching and on the maximum subarray.
 """
 
-import json
 import pathlib
 from typing import TYPE_CHECKING, Any
 
 from algoscope.experiments.experiment import PRESETS, Claim, Experiment, Report, Result
+from algoscope.files import read_json
 from algoscope.serialise import to_json
 from algoscope.statistics import beside
 
@@ -118,8 +118,8 @@ def summary(path: pathlib.Path) -> Result | None:
     """What a study wrote says: results.json in its folder, full.json among committed results."""
     files = (path / "results.json", path / "full.json") if path.is_dir() else (path,)
     written = next((file for file in files if file.is_file()), None)
-    results = json.loads(written.read_text()) if written else {}
-    if "unseen_sizes" not in results:
+    results = read_json(written, Any) if written else {}
+    if not isinstance(results, dict) or "unseen_sizes" not in results:
         return None
     sizes = {preset: list(study_of(preset).test_sizes) for preset in PRESETS}
     preset = next((name for name in PRESETS if sizes[name] == results["test_sizes"]), "full")

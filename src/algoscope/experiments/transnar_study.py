@@ -29,7 +29,7 @@ from algoscope.configuration import TransnarConfig
 from algoscope.experiments.background import PendingReasoner
 from algoscope.experiments.experiment import Report, now_and_then
 from algoscope.experiments.transnar_tables import loss_curve, summary
-from algoscope.files import write_bytes
+from algoscope.files import read_json, write_bytes
 from algoscope.runs.environment import environment
 from algoscope.tasks import Kind, Stage
 from algoscope.tasks.streams import as_in_training
@@ -195,7 +195,7 @@ def run_study(study: Study, out: pathlib.Path, report: Report = lambda _: None) 
 
 
 def _read(path: pathlib.Path) -> Any:
-    return json.loads(path.read_text())
+    return read_json(path, Any)
 
 
 def _scores_path(out: pathlib.Path, name: str, step: int | None = None) -> pathlib.Path:

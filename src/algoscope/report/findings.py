@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algoscope import tasks
-from algoscope.files import explained, packed, read_arrays, write_bytes
+from algoscope.files import explained, packed, read_arrays, read_json, write_bytes
 from algoscope.measures import Judgement
 from algoscope.measures.landscape import Landscape, Sharpness
 from algoscope.programs.verification import Verification
@@ -149,5 +149,5 @@ def _read_json(path: pathlib.Path) -> dict[str, Any] | None:
     """None if there is nothing, or something of another format."""
     if not path.is_file():
         return None
-    content = json.loads(path.read_text())
-    return content if content.pop("format") == FORMAT else None
+    content = read_json(path, dict[str, Any])
+    return content if content.pop("format", None) == FORMAT else None

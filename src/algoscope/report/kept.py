@@ -22,7 +22,7 @@ from algoscope.networks import Network
 from algoscope.programs import Role
 from algoscope.report.findings import FORMAT
 from algoscope.runs import Run
-from algoscope.serialise import from_json, to_json
+from algoscope.serialise import from_json, parse_json, to_json
 from algoscope.verdict import NOT_JUDGED
 
 
@@ -143,7 +143,7 @@ def _read(run: Run, task: str, seed: int) -> Kept | None:
 def _read_path(path: pathlib.Path) -> Kept | None:
     """None if there is nothing, something damaged, or of another format."""
     try:
-        content = json.loads(path.read_text())
+        content = parse_json(path.read_bytes())
         kept = from_json(Kept, content, where="judgement")
     except (OSError, ValueError):
         return None

@@ -14,6 +14,8 @@ from algoscope.runs.live import Curves, Live, Point
 
 _WIDE, _HIGH, _LEFT, _BELOW = 460, 190, 44, 22
 """Of a chart, and of the room for its numbers."""
+_LONGEST = 10 * 365 * 86_400.0
+"""Seconds that are still told as time."""
 
 
 def panel(
@@ -50,7 +52,7 @@ def status(run: Run, live: Live, words: Mapping[str, str], report_version: int |
 
 def time_left(live: Live) -> str:
     """Empty if that is not known."""
-    if not math.isfinite(live.seconds_left) or live.step == live.steps:
+    if not 0 <= live.seconds_left < _LONGEST or live.step == live.steps:
         return ""
     return str(datetime.timedelta(seconds=round(live.seconds_left)))
 

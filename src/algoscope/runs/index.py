@@ -57,6 +57,13 @@ class Facts(NamedTuple):
     """About so many problems the falsifier tried, if there are verdicts."""
 
 
+_NUMBER, _NONE = (int, float), type(None)
+_KINDS: tuple[Any, ...] = (
+    list, int, int, str, str, bool, list, _NUMBER, str, str, (str, _NONE), (int, _NONE),
+)  # fmt: skip
+"""Of the fields, as `isinstance` takes them: thousands of runs are checked with every list."""
+
+
 class Entry(NamedTuple):
     path: pathlib.Path
     name: str
@@ -121,8 +128,10 @@ def _entries(root: pathlib.Path, known: _Index | None) -> Iterator[Entry]:
     start = 0 if root == pathlib.Path() else len(os.path.join(root, ""))
     for path in run_folders(root):
         stamp, name = stamp_of(path, *_FROM), str(path)[start:] or path.name
+        facts = None
         if known and known.stamps.get(name) == list(stamp) and is_settled(stamp, known.moment):
-            facts = Facts(*known.facts[name])
+            facts = _facts(known.facts[name])
+        if facts:
             yield Entry(path, name, stamp, facts, State.FINISHED, facts.steps)
         else:
             yield _looked_at(path, name, stamp)
@@ -159,11 +168,26 @@ def _read(root: pathlib.Path) -> _Index | None:
     """None if there is none that can be used."""
     try:
         content = parse_json((root / _FILE).read_bytes())
-        # Entries are many, and only as good as their stamps: types are checked of the whole alone.
+        # Entries are many, and only as good as their stamps: types are checked of the whole alone,
+        # and of what is used, `_facts`.
         index = _Index(**from_json(dict[str, Any], content, where="index"))
     except (OSError, FormatError, TypeError):
         return None
     whole = isinstance(index.stamps, dict) and isinstance(index.facts, dict)
+    whole &= isinstance(index.moment, int)
     if index.format != _FORMAT or not whole or index.stamps.keys() != index.facts.keys():
         return None
     return index
+
+
+def _facts(content: Any) -> Facts | None:
+    """What an index says of a run; None if that is damaged."""
+    if not isinstance(content, list) or len(content) != len(_KINDS):
+        return None
+    facts = Facts(*content)
+    whole = (
+        all(map(isinstance, facts, _KINDS))
+        and all(isinstance(task, str) for task in facts.tasks)
+        and all(isinstance(score, int | float) for score in facts.test)
+    )
+    return facts if whole else None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope.files import write_bytes
-from algoscope.serialise import from_json, to_json
+from algoscope.serialise import from_json, parse_json, to_json
 
 FILE = "live.json"
 _EVERY = 1.0
@@ -87,7 +87,7 @@ class Publisher:
 def read(folder: pathlib.Path) -> Live | None:
     """None if there is nothing, or nothing that can be read."""
     try:
-        return from_json(Live, json.loads((folder / FILE).read_text()), where=FILE)
+        return from_json(Live, parse_json((folder / FILE).read_bytes()), where=FILE)
     except (OSError, ValueError):
         return None
 

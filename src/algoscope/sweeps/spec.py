@@ -100,11 +100,22 @@ def from_content(
     known: dict[str, Any] = {"name": name}
     known |= {key: value for key, value in content.items() if key in kinds}
     for table in ("base", "axes"):
-        if isinstance(known.get(table, {}), Mapping):
-            known[table] = flat(dict(known.get(table, {})))
+        fields = known.pop(table, {})
+        if not isinstance(fields, Mapping):
+            faults.append(f"{table}: got {short(fields)}, needed a table of fields")
+        elif odd := [name for name in _keys(fields) if not isinstance(name, str)]:
+            faults.append(f"{table}: got the key {short(odd[0])}, needed the name of a field")
         else:
-            faults.append(f"{table}: got {short(known.pop(table))}, needed a table of fields")
+            known[table] = flat(dict(fields))
     return _typed_sweep(Sweep(**known), faults, with_configurations=not was_checked)
+
+
+def _keys(table: Mapping[Any, Any]) -> Iterator[Any]:
+    """Of a table and those in it; YAML has keys that are no text."""
+    for name, value in table.items():
+        yield name
+        if isinstance(value, Mapping):
+            yield from _keys(value)
 
 
 def checked(sweep: Sweep) -> Sweep:

@@ -44,7 +44,7 @@ def positions(folder: pathlib.Path) -> list[Position]:
 
 def _position(planned: Planned, entry: "index.Entry | None") -> Position:
     item, path = planned.item, pathlib.Path(planned.item.path)
-    error = item.error.read_text().strip() if item.error.is_file() else ""
+    error = item.error.read_text(errors="replace").strip() if item.error.is_file() else ""
     if entry is None:
         stage = Stage.RUNNING if lock.is_held(path) else Stage.FAILED if error else Stage.WAITING
         return Position(planned, stage, 0, error)

@@ -101,13 +101,11 @@ class Demo(Verb):
         from algoscope import runs, training
 
         report = report_progress(self.output)
-        settings = before and json.dumps(before.config)
-        if (
-            before
-            and before.state is runs.State.STOPPED
-            and settings == json.dumps(config.as_json())
-        ):
-            return training.resume(self.out, report=report)
+        if before and json.dumps(before.config) == json.dumps(config.as_json()):
+            if before.state is runs.State.STOPPED:
+                return training.resume(self.out, report=report)
+            if before.finished and not (self.out / "report.html").exists():
+                return before  # It was stopped while it measured or drew.
         return training.train(
             config, self.out, force=before is not None, report=report, made_by=_VERB
         )

@@ -20,7 +20,7 @@ import numpy as np
 from algoscope import runs, training
 from algoscope.experiments.experiment import Report, now_and_then
 from algoscope.experiments.mind_the_gap.measure_seeds import measure, problems
-from algoscope.files import read_arrays, write_arrays, write_bytes
+from algoscope.files import read_arrays, read_json, write_arrays, write_bytes
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
 from algoscope.runs.comparison import differences
@@ -164,7 +164,7 @@ def ensembles_in(out: pathlib.Path) -> dict[str, Solutions]:
     ensembles = {}
     for folder in sorted({path.parent for path in out.glob("*/seeds-*.json")}):
         files = sorted(folder.glob("seeds-*.json"))
-        measured = [json.loads(path.read_text()) for path in files]
+        measured = [read_json(path, dict[str, Any]) for path in files]
         configs = [from_json(TrainingConfig, chunk["plan"]["training"]) for chunk in measured]
         config = dataclasses.replace(configs[0], seeds=sum(config.seeds for config in configs))
         first = measured[0]["plan"] | {"training": config, "chunk": configs[0].seeds}
@@ -201,7 +201,7 @@ def _measured(
         write_arrays(folder / f"{path.name}.safetensors", {"attention": attention})
         write_bytes(file, _a_seed_a_line(content).encode())
         report(f"{name}: measured in {content['measuring_seconds']:.0f} s")
-    content = json.loads(file.read_text())
+    content = read_json(file, dict[str, Any])
     _check_same(content["plan"], wanted, file)
     if path.exists():
         _keep_two(runs.open(path), content["seeds"])
