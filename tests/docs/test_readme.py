@@ -37,8 +37,9 @@ def test_tasks_with_programs_are_counted():
 
 
 def test_pictures_are_there_and_small():
-    pictures = [link for link in links(read("README.md")) if link.endswith(".png")]
+    pictures = [link for link in links(read("README.md")) if link.endswith((".png", ".svg"))]
     assert len(pictures) == PICTURES
+    assert sum(link.startswith("docs/gallery/") for link in pictures) == 2
     for picture in (ROOT / "docs" / "pictures").iterdir():
         assert picture.stat().st_size < 150_000, picture.name
 

@@ -51,7 +51,9 @@ def _steps(batch: Batch, sample: int) -> int:
 
 
 def _truth(batch: Batch, sample: int, feature: Feature) -> np.ndarray:
-    return np.asarray(batch.hints[feature.name])[sample, 1 : _steps(batch, sample) + 1]
+    """What a trace of a single step begins with is also what it ends with."""
+    first = min(1, int(batch.lengths[sample]) - 1)
+    return np.asarray(batch.hints[feature.name])[sample, first : first + _steps(batch, sample)]
 
 
 def _sample(batch: Batch, sample: int, title: str, features: list[Feature]) -> dict[str, Any]:

@@ -181,10 +181,19 @@ _FIGURES = {
 """By task and number in the paper."""
 
 
+def figures(solutions: Solutions) -> dict[str, Drawn]:
+    """The figures of a task, by their numbers."""
+    task = solutions.plan.task
+    return {
+        number: draw(solutions, f"figure-{number}-{task}")
+        for number, draw in _FIGURES[task].items()
+    }
+
+
 def draw_all(solutions: Solutions, folder: pathlib.Path) -> list[str]:
     """Draws the figures of a task into a folder; returns their numbers."""
     folder.mkdir(parents=True, exist_ok=True)
-    task = solutions.plan.task
-    for number, draw in _FIGURES[task].items():
-        style.save(draw(solutions, f"figure-{number}-{task}"), folder)
-    return list(_FIGURES[task])
+    drawn = figures(solutions)
+    for figure in drawn.values():
+        style.save(figure, folder)
+    return list(drawn)

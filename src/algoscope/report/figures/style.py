@@ -37,6 +37,7 @@ _VARIABLES = {
     RUNS_ZONE: "runs-zone", SHORTCUT_ZONE: "shortcut-zone",
 }  # fmt: skip
 _SIGNS = "os^vP*X"
+_UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 FULL, NARROW = 9.4, 3.7
 """Widths in inches: of a page, and of a telephone."""
 _SETTINGS: dict[Any, Any] = {
@@ -112,13 +113,17 @@ def grid(
 
 def save(drawn: Drawn, folder: pathlib.Path) -> None:
     """NAME.svg, .pdf and .png, and NAME.csv with the data."""
-    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    for suffix, metadata in undated.items():
-        options = {"format": suffix, "metadata": metadata, "facecolor": "white"}
-        write_bytes(folder / f"{drawn.name}.{suffix}", _image(drawn, drawn.name, "path", options))
+    for suffix in _UNDATED:
+        write_bytes(folder / f"{drawn.name}.{suffix}", image(drawn, suffix))
     data = io.StringIO()
     csv.writer(data, lineterminator="\n").writerows([drawn.columns, *drawn.rows])
     write_bytes(folder / f"{drawn.name}.csv", data.getvalue().encode())
+
+
+def image(drawn: Drawn, suffix: str) -> bytes:
+    """The figure as a file, an svg, pdf or png, that holds no date."""
+    options = {"format": suffix, "metadata": _UNDATED[suffix], "facecolor": "white"}
+    return _image(drawn, drawn.name, "path", options)
 
 
 def _image(drawn: Drawn, salt: str, letters: str, options: dict[str, Any]) -> bytes:

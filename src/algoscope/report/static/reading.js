@@ -57,7 +57,7 @@ const showReading = (place) => {
 
   const spot = (node) => {
     const [x, y] = item().places[node];
-    return [EDGE + x * (WIDE - 2 * EDGE), EDGE - 10 + y * (HIGH - 2 * EDGE)];
+    return [EDGE + x * (WIDE - 2 * EDGE), EDGE + y * (HIGH - 2 * EDGE)];
   };
   const arrow = (a, b, bend) => {
     const [[ax, ay], [bx, by]] = [spot(a), spot(b)];
@@ -95,7 +95,7 @@ const showReading = (place) => {
         make("circle", { class: "amount", cx, cy, r: RADIUS, "fill-opacity": own }));
       const value = own >= 0.005 ? short(own) : "";
       parts.push(make("text", { class: own > 0.5 ? "share full" : "share", x: cx, y: cy + 4 }, value),
-        make("text", { class: "name", x: cx, y: cy + RADIUS + 14 }, role ? `${names[node]} (${role})` : names[node]));
+        make("text", { class: "name", x: cx, y: cy < HIGH / 3 ? cy - RADIUS - 7 : cy + RADIUS + 14 }, role ? `${names[node]} (${role})` : names[node]));
     }
     const summary = `${title}: ${total.toFixed(2)}`;
     const graph = make("svg", { class: "graph", role: "img", viewBox: `0 0 ${WIDE} ${HIGH}`,
@@ -108,7 +108,8 @@ const showReading = (place) => {
   const draw = () => {
     const { layers, panels, names, roles, readers, gates, marked } = item();
     slider.value = state.layer;
-    where.textContent = `layer ${state.layer + 1} of ${layers}`;
+    // Counted from 0, as in figures and tables.
+    where.textContent = `layer ${state.layer}, last ${layers - 1}`;
     slider.setAttribute("aria-valuetext", where.textContent);
     rows.replaceChildren(...shownReaders().map((reader) => {
       const rest = Math.max(0, 1 - names.reduce((sum, _, node) => sum + share(reader, node), 0));
@@ -136,7 +137,7 @@ const showReading = (place) => {
   const rebuild = () => {
     const { layers, heads: count, readers } = item();
     slider.max = layers - 1;
-    state.layer = Math.min(state.layer, layers - 1);
+    state.layer = Math.max(0, item().marked.findIndex((nodes) => nodes.length));
     state.reader = Math.min(state.reader, readers.length - 1);
     heads.replaceChildren(option("mean of heads", -1),
       ...[...Array(count).keys()].map((head) => option(`head ${head + 1}`, head)));
@@ -163,7 +164,7 @@ const showReading = (place) => {
     }
     play.textContent = state.playing === null ? "▶ Play" : "❚❚ Pause";
   };
-  problems.addEventListener("change", () => { state.item = Number(problems.value); state.layer = 0; rebuild(); });
+  problems.addEventListener("change", () => { state.item = Number(problems.value); rebuild(); });
   heads.addEventListener("change", () => { state.head = Number(heads.value); draw(); });
   slider.addEventListener("input", () => go(Number(slider.value)));
   play.addEventListener("click", toggle);
