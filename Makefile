@@ -28,7 +28,7 @@ lint: .venv/.tests  ## formatting, types and the direction of imports
 clean:  ## remove the virtual environment
 	rm -rf .venv
 
-# 1.0 GB, of which jaxlib 350 MB; dm-clrs takes 2.9 GB. The tests bring it to 3.3 GB.
+# 1.0 GB, of which jaxlib 350 MB; dm-clrs takes 2.9 GB. The tests bring it to 3.5 GB.
 .venv/.demo: pyproject.toml constraints.txt
 	@echo "setting up .venv: JAX, numba, DuckDB, matplotlib; 1.0 GB, about a minute"
 	@$(PYTHON) -m venv .venv
@@ -36,7 +36,7 @@ clean:  ## remove the virtual environment
 	@touch $@
 
 .venv/.tests: .venv/.demo
-	@echo "adding what tests need: torch, PyTorch Geometric, inspect_ai, pyright; 2.3 GB, some minutes"
+	@echo "adding what tests need: torch, PyTorch Geometric, inspect_ai, Ray, pyright; 2.5 GB, some minutes"
 	@$(PIP) torch
 	@$(PIP) --editable '.[dev]'
 	@touch $@

@@ -1,19 +1,34 @@
-"""What tests of all engines share: the runs of the tiny sweep, made one after the other."""
+"""What tests of all engines share: what was compiled, and the runs of the tiny sweep, made one
+after the other."""
 
+import fcntl
 import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
-from tiny import SETTINGS, SWEEP, contents
+from tiny import contents
 
-from algoscope import sweeps
+_HERE = pathlib.Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
-def surroundings(tmp_path_factory) -> dict[str, str]:
+def shared(tmp_path_factory) -> pathlib.Path:
+    """A folder for all processes of the test run."""
+    session = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if session is None:
+        return tmp_path_factory.mktemp("sweeps")
+    folder = tmp_path_factory.getbasetemp().parent / f"sweeps-{session}"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def surroundings(shared) -> dict[str, str]:
     """So that processes share what they compile."""
     return os.environ | {
-        "JAX_COMPILATION_CACHE_DIR": str(tmp_path_factory.mktemp("compiled")),
+        "JAX_COMPILATION_CACHE_DIR": str(shared / "compiled"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     }
 
@@ -28,9 +43,15 @@ def shared_cache(surroundings):
 
 
 @pytest.fixture(scope="session")
-def reference(tmp_path_factory) -> dict[str, bytes]:
-    """The results of the sweep, without any engine."""
-    folder = tmp_path_factory.mktemp("reference")
-    for one in sweeps.plan(SWEEP, folder, SETTINGS):
-        assert sweeps.do(one.item).end is sweeps.End.FINISHED
-    return contents(pathlib.Path(folder))
+def reference(shared, surroundings) -> dict[str, bytes]:
+    """The results of the sweep without any engine: who asks first makes them."""
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(
+            [sys.executable, str(_HERE / "tiny.py"), str(shared / "reference")],
+            env=surroundings,
+            check=True,
+        )
+    made = contents(shared / "reference")
+    assert len(made) == 9 * 4
+    return made

@@ -7,29 +7,14 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 
 import pytest
-from tiny import AXES, BASE, SETTINGS, SWEEP, TOML, contents
+from tiny import AXES, BASE, SETTINGS, SWEEP, TOML, begun, contents, wait_until
 
 from algoscope import runs, sweeps
 from algoscope.runs import RunError
 
 ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
-_PATIENCE = 300
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + _PATIENCE
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
-
-
-def begun(folder: pathlib.Path) -> set[str]:
-    """The runs that have taken a step."""
-    return {run.name for run in runs.list_runs(folder) if run.step} if folder.exists() else set()
 
 
 def worker_of(process: subprocess.Popen) -> int:
@@ -57,16 +42,16 @@ def test_kills_change_no_bit_and_the_same_command_goes_on(
     first.wait()
     wait_until(lambda: not pathlib.Path(f"/proc/{orphan}").exists())
     stages = sweeps.counts(sweeps.positions(folder))
-    assert sum(stages.values()) == 4
-    assert stages[sweeps.Stage.DONE] < 4
+    assert sum(stages.values()) == 9
+    assert stages[sweeps.Stage.DONE] < 9
 
     algoscope("sweep", str(file), "--out", str(folder), "--checkpoint-seconds", "0")
     assert contents(folder) == reference
     printed = algoscope("sweep", "status", str(folder), "--json")
-    assert json.loads(printed)["stages"] == {"done": 4}
+    assert json.loads(printed)["stages"] == {"done": 9}
     said: list[str] = []
     assert not sweeps.drive(SWEEP, folder, sweeps.Local(folder), report=said.append).outcomes
-    assert "4 done before" in said[0]
+    assert "9 done before" in said[0]
 
 
 @pytest.mark.usefixtures("shared_cache")
@@ -78,13 +63,13 @@ def test_a_sweep_is_stopped_extended_and_refused_twice(tmp_path, reference):
     ending = sweeps.Local(folder).run(items, stop)
     threading.Thread(target=lambda: (wait_until(lambda: begun(folder)), stop.set())).start()
     ends = [outcome.end for outcome in ending]
-    assert ends == [sweeps.End.STOPPED] * 2
+    assert ends == [sweeps.End.STOPPED] * 3
     (run,) = runs.list_runs(folder)
-    assert 0 < run.step < 40
+    assert 0 < run.step < 60
     assert run.description.get("sweep") == "tiny"
 
     driven = sweeps.drive(SWEEP, folder, sweeps.Local(folder, workers=2), SETTINGS)
-    assert driven.ends == {sweeps.End.FINISHED: 4}
+    assert driven.ends == {sweeps.End.FINISHED: 9}
     assert contents(folder) == reference
     with sweeps.driving(folder), pytest.raises(RunError, match="another process is driving"):
         sweeps.drive(SWEEP, folder, sweeps.Local(folder), SETTINGS)
@@ -102,6 +87,6 @@ def test_a_run_that_fails_says_why_and_others_go_on(tmp_path):
     places = {place.planned.item.name: place for place in sweeps.positions(tmp_path)}
     assert places[item.name].stage is sweeps.Stage.FAILED
     assert places[item.name].error == outcome.error
-    assert sweeps.counts(list(places.values())) == {"failed": 1, "waiting": 3}
+    assert sweeps.counts(list(places.values())) == {"failed": 1, "waiting": 8}
     assert "exists already" in str(sweeps.status_table(tmp_path, list(places.values())))
     assert "Traceback" in item.log.read_text()

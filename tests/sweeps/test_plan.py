@@ -16,7 +16,7 @@ def names(sweep, folder) -> list[str]:
 
 def test_names_follow_from_the_configuration_alone(tmp_path):
     planned = names(SWEEP, tmp_path / "a")
-    assert len(set(planned)) == len(planned) == 4
+    assert len(set(planned)) == len(planned) == 9
     assert all(name.startswith("bfs-") and name.endswith("-s0-1") for name in planned)
     renamed = sweeps.checked(dataclasses.replace(SWEEP, name="other", after="judge", problems=7))
     assert names(renamed, tmp_path / "b") == planned
@@ -43,7 +43,8 @@ def test_more_seeds_are_runs_of_their_own(tmp_path, present, wanted, expected):
     for seeds in present:
         (tmp_path / f"{stem}-{seeds}").mkdir()
     first, last = wanted
-    sweep = sweeps.Sweep("tiny", BASE, {"data_seed": [1]}, seeds=last - first, first_seed=first)
+    axes = {"data_seed": [1], "steps": [60]}
+    sweep = sweeps.Sweep("tiny", BASE, axes, seeds=last - first, first_seed=first)
     planned = sweeps.plan(sweeps.checked(sweep), tmp_path, SETTINGS)
     assert [one.item.name.removeprefix(f"{stem}-") for one in planned] == expected
     for one in planned:

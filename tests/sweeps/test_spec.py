@@ -11,15 +11,16 @@ YAML = """\
 seeds: 2
 base:
   tasks: [bfs]
-  steps: 40
   evaluate_every: 20
+  pool_steps: 20
+  time_buckets: 1
   learning_rate: 0.01
   recipe: {sizes: [4], count: 4}
   network.width: 4
   scored_on: [test]
 axes:
-  data_seed: [1, 2]
-  keep: [best, last]
+  data_seed: [1, 2, 3]
+  steps: [60, 40, 20]
 """
 
 
@@ -32,8 +33,8 @@ def test_toml_yaml_and_python_say_the_same(tmp_path):
 
 def test_every_combination_is_a_configuration():
     configs = [SWEEP.config(combination) for combination in SWEEP.combinations]
-    assert [(c.data_seed, c.keep) for c in configs] == [
-        (1, "best"), (1, "last"), (2, "best"), (2, "last"),
+    assert [(c.data_seed, c.steps) for c in configs] == [
+        (1, 60), (1, 40), (1, 20), (2, 60), (2, 40), (2, 20), (3, 60), (3, 40), (3, 20),
     ]  # fmt: skip
     assert {(c.tasks, c.seeds, c.network.width, c.recipe.sizes) for c in configs} == {
         (("bfs",), 2, 4, (4,))

@@ -3,6 +3,7 @@
 JAX is imported where it is asked, so that lists and queries of runs do not wait for it.
 """
 
+import contextlib
 import importlib.metadata
 import os
 import pathlib
@@ -59,6 +60,16 @@ def device_name() -> str:
         return f"cpu ({os.cpu_count()} cores)"
     many = f"{len(devices)} × " if len(devices) > 1 else ""
     return f"{many}{devices[0].device_kind}"
+
+
+def use_devices(count: int | None) -> None:
+    """Has JAX make so many devices of the CPU, for where there is no other kind. Where it has
+    started already, or is told by XLA_FLAGS, it keeps those it has."""
+    import jax
+
+    if count is not None:
+        with contextlib.suppress(RuntimeError):
+            jax.config.update("jax_num_cpu_devices", count)
 
 
 def keep_compiled_programs() -> None:

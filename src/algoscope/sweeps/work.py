@@ -8,7 +8,9 @@ the same bits whichever engine made it, and however often it was begun.
 
 import contextlib
 import enum
+import os
 import pathlib
+import platform
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -20,7 +22,7 @@ from algoscope.files import explained, write_bytes
 from algoscope.progress import ProgressLine
 from algoscope.report import kept
 from algoscope.runs import Run, folder, lock, parquet, trackers
-from algoscope.runs.environment import device_name, keep_compiled_programs
+from algoscope.runs.environment import device_name, keep_compiled_programs, use_devices
 from algoscope.runs.words import Words
 from algoscope.sweeps.plan import Item
 
@@ -48,6 +50,7 @@ class Outcome(NamedTuple):
 def do(item: Item) -> Outcome:
     """Trains the run, or goes on with it, and does what comes after."""
     keep_compiled_programs()
+    use_devices(item.settings.devices)
     item.error.unlink(missing_ok=True)
     with _log(item.log) as line, progress.shown_on(line):
         try:
@@ -98,6 +101,7 @@ def _trained(item: Item, line: ProgressLine) -> Run:
         run = training.resume(
             path,
             at_once=settings.at_once,
+            devices=settings.devices,
             checkpoint_seconds=settings.checkpoint_seconds,
             report=step,
         )
@@ -106,6 +110,7 @@ def _trained(item: Item, line: ProgressLine) -> Run:
             item.config,
             path,
             at_once=settings.at_once,
+            devices=settings.devices,
             checkpoint_seconds=settings.checkpoint_seconds,
             report=step,
             sweep=item.sweep,
@@ -135,7 +140,7 @@ def _log(path: pathlib.Path) -> Iterator[ProgressLine]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file: TextIO = path.open("a", buffering=1)
     with file:
-        file.write(f"--- {folder.now()}\n")
+        file.write(f"--- {folder.now()} on {platform.node()}, process {os.getpid()}\n")
         line = ProgressLine(file)
         yield line
         line.close()

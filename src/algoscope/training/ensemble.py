@@ -31,6 +31,7 @@ def train(
     start: Network | None = None,
     force: bool = False,
     at_once: int | None = None,
+    devices: int | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     report: Callable[[Report], None] | None = None,
     made_by: str | None = None,
@@ -39,13 +40,14 @@ def train(
     """Trains an ensemble into a new run folder; all seeds start from the same weights if given.
 
     `force` replaces a run that nobody is training. `at_once` is the number of networks side by side
-    on each device, chosen to fit if None. `report` is told how far the training is; if None, a line
-    of progress shows it. `made_by` and the name of a `sweep` are kept with the run.
+    on each device, chosen to fit if None. Seeds are spread evenly over at most so many `devices`,
+    all there are if None. `report` is told how far the training is; if None, a line of progress
+    shows it. `made_by` and the name of a `sweep` are kept with the run.
     """
     check(config)
     with reservation.reserved(path, force=force) as place:
         with progress.job("preparing"):
-            plan = plan_training(config, at_once)
+            plan = plan_training(config, at_once, devices=devices)
             learners = start_learners(plan, start)
         metrics = loop.no_metrics(config.seeds, len(config.tasks))
         loop.save(place.emptied(), loop.Trained(0, learners, metrics))
@@ -64,17 +66,19 @@ def resume(
     path: str | os.PathLike,
     *,
     at_once: int | None = None,
+    devices: int | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     report: Callable[[Report], None] | None = None,
 ) -> Run:
     """Goes on with a run that was stopped, to the same end; with the same number of networks at
-    once, unless told otherwise."""
+    once, as far as the devices allow it, unless told otherwise."""
     run = folder.open_run(path)
     if run.finished:
         return run
     with reservation.held(run):
         config = from_json(TrainingConfig, run.config)
-        plan = plan_training(config, at_once or run.description.get("seeds_at_once"))
+        before = run.description.get("seeds_at_once")
+        plan = plan_training(config, at_once, devices=devices, before=before)
         return _go_on(run, plan, Pacing(report, checkpoint_seconds))
 
 

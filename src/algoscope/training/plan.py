@@ -58,9 +58,13 @@ def plan_training(
     config: TrainingConfig,
     at_once: int | None = None,
     plans: tuple[TaskPlan, ...] | None = None,
+    *,
+    devices: int | None = None,
+    before: int | None = None,
 ) -> TrainingPlan:
-    """Refuses a configuration that does not fit; `at_once` is chosen to fit if None, and `plans`
-    of tasks are made of first batches."""
+    """Refuses a configuration that does not fit. `at_once` is chosen to fit if None, or like
+    `before`, when the run was begun; `plans` of tasks are made of first batches; at most so many
+    `devices` are used, all there are if None."""
     check(config)
     if plans is None:
         plans = tuple(make_plan(config, task) for task in config.tasks)
@@ -69,7 +73,7 @@ def plan_training(
     if faults:
         raise ConfigError("\n".join(faults))
     _check_memory(config, plans, layout)
-    return TrainingPlan(config, plans, layout, _placement(config, plans, at_once))
+    return TrainingPlan(config, plans, layout, _placement(config, plans, at_once, devices, before))
 
 
 def _check_memory(config: TrainingConfig, plans: Sequence[TaskPlan], layout: Layout) -> None:
@@ -112,13 +116,25 @@ def network_octets(config: TrainingConfig, steps: int) -> int:
     return _ARRAYS * _NUMBER_BYTES * config.recipe.count * steps * state
 
 
-def _placement(config: TrainingConfig, plans: Sequence[TaskPlan], at_once: int | None) -> Placement:
+def _placement(
+    config: TrainingConfig,
+    plans: Sequence[TaskPlan],
+    at_once: int | None,
+    most: int | None,
+    before: int | None,
+) -> Placement:
     devices = jax.local_devices()
-    count = _largest_divisor(config.seeds, len(devices))
+    if most is not None and not 1 <= most <= len(devices):
+        raise ConfigError(
+            f"devices: got {most}, needed 1 to {len(devices)}, which is what JAX has here; of a "
+            f"CPU it makes {most} where XLA_FLAGS=--xla_force_host_platform_device_count={most} "
+            "is set before it starts"
+        )
+    count = _largest_divisor(config.seeds, most or len(devices))
     mesh = Mesh(np.array(devices[:count]), ("seeds",))
     per_device = config.seeds // count
     if at_once is None:
-        at_once = _largest_divisor(per_device, _that_fit(config, plans, devices[0]))
+        at_once = _largest_divisor(per_device, before or _that_fit(config, plans, devices[0]))
     elif at_once < 1 or per_device % at_once:
         raise ConfigError(
             f"at_once: got {at_once}, needed a divisor of {per_device}, the number of networks on "

@@ -9,18 +9,29 @@ import tyro
 
 from algoscope.table import Table
 from algoscope.verbs.definitions import run_file
-from algoscope.verbs.output import Answer, Verb
+from algoscope.verbs.output import Answer, Verb, named_values
 
 if TYPE_CHECKING:
     from algoscope import sweeps
 
 _MOST_ROWS = 40
 """Of a table in a terminal."""
+_ENGINES = {
+    "workers": ("local", "slurm"),
+    "cpus": ("ray", "slurm"),
+    "gpus": ("ray", "slurm"),
+    "address": ("ray",),
+    "storage": ("ray",),
+    "minutes": ("slurm",),
+    "grace": ("slurm",),
+    "sbatch": ("slurm",),
+}
+"""Where options of engines apply."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Run(Verb):
-    """Train every combination that is missing, on this machine.
+    """Train every combination that is missing, on this machine, on Ray or on Slurm.
 
     The same command goes on where it was stopped, or does what an extended file adds.
     """
@@ -32,8 +43,31 @@ class Run(Verb):
     """The folder of the sweep; runs/NAME if not given."""
     dry_run: bool = False
     """List the runs with an estimate of time and memory, and start none."""
-    workers: int = 1
-    """Runs side by side on this machine; GPUs are shared out among them."""
+    on: Literal["local", "ray", "slurm"] = "local"
+    """Where runs are made: in processes of this machine, as tasks of a Ray cluster, or as jobs of
+    Slurm."""
+    workers: int | None = None
+    """Runs side by side on this machine, among which GPUs are shared out, 1 if not given; on Slurm
+    at most so many."""
+    cpus: int = 1
+    """Cores of each run, on Ray and Slurm."""
+    gpus: float = 0
+    """GPUs of each run, on Ray and Slurm; on Ray a part of one, such as 0.25, too."""
+    address: str = "auto"
+    """Of the Ray cluster, such as 10.0.0.1:6379; auto is the one that this machine belongs to."""
+    storage: str | None = None
+    """Where workers of Ray keep copies of their runs if they do not share --out: a URL that fsspec
+    knows, such as s3://bucket/rates."""
+    minutes: int = 60
+    """The time limit of a job of Slurm; before it, the run is in a checkpoint, and the job is
+    requeued."""
+    grace: int = 90
+    """Seconds before that limit at which the checkpoint is begun."""
+    sbatch: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    """Options of sbatch, such as partition=gpu account=physics mem=8G."""
+    devices: int | None = None
+    """Spread the seeds of each run over so many devices, in equal parts; over all that there are,
+    if not given. Of a CPU alone it makes so many."""
     checkpoint_seconds: float = 60.0
     """How much work may be lost when a worker is killed."""
     at_once: int | None = None
@@ -45,6 +79,7 @@ class Run(Verb):
         from algoscope import sweeps
         from algoscope.runs import trackers
 
+        self._check_options()
         for name in self.track:
             trackers.check_installed(name)
         sweep, folder = self._sweep()
@@ -54,6 +89,7 @@ class Run(Verb):
             self.track,
             self.checkpoint_seconds,
             self.at_once,
+            self.devices,
         )
         if self.dry_run:
             return self._listed(sweep, folder, settings)
@@ -83,10 +119,40 @@ class Run(Verb):
             sweep = sweeps.read(self.spec)
         return sweep, self.out or pathlib.Path("runs") / sweep.name
 
+    def _check_options(self) -> None:
+        """Refuses what the engine does not know."""
+        faults = [
+            f"--{field.name}: got it with --on {self.on}, needed --on {' or '.join(engines)}"
+            for field in dataclasses.fields(self)
+            for engines in [_ENGINES.get(field.name, (self.on,))]
+            if self.on not in engines and getattr(self, field.name) != field.default
+        ]
+        if faults:
+            raise ValueError("\n".join(faults))
+
     def _engine(self, folder: pathlib.Path) -> "sweeps.Engine":
+        from algoscope.sweeps.engines import Resources
+
+        resources = Resources(self.cpus, self.gpus)
+        if self.on == "ray":
+            from algoscope.sweeps.engines.ray import Ray
+
+            return Ray(resources, address=self.address, storage=self.storage)
+        if self.on == "slurm":
+            from algoscope.sweeps.engines.slurm import Slurm
+
+            most = {} if self.workers is None else {"at_most": self.workers}
+            return Slurm(
+                folder,
+                resources,
+                minutes=self.minutes,
+                grace=self.grace,
+                options=named_values("--sbatch", self.sbatch),
+                **most,
+            )
         from algoscope.sweeps.engines.local import Local
 
-        return Local(folder, self.workers)
+        return Local(folder, 1 if self.workers is None else self.workers)
 
     def _listed(
         self, sweep: "sweeps.Sweep", folder: pathlib.Path, settings: "sweeps.Settings"
@@ -163,14 +229,18 @@ class Status(_OverSweep):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Cancel(_OverSweep):
-    """Stop a sweep: runs under way end in a checkpoint, others do not begin."""
+    """Stop a sweep: runs under way end in a checkpoint, others do not begin. Jobs of Slurm are
+    stopped also where nobody waits for them."""
 
     def run(self) -> Answer:
         from algoscope import sweeps
+        from algoscope.sweeps.engines import slurm
 
         driver = sweeps.interrupt(self.folder)
+        jobs = [] if driver else slurm.cancel(self.folder)
         lines = [f"asked process {driver.pid} to stop"] if driver else []
-        data: dict[str, Any] = {"driver": driver and driver.pid}
+        lines += [f"asked the jobs of {len(jobs)} runs to stop"] if jobs else []
+        data: dict[str, Any] = {"driver": driver and driver.pid, "jobs": jobs}
         return Answer(data, tuple(lines or ["nothing is under way"]))
 
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _SETS = {"test": "test score", "seen": "on problems it learnt from", "fresh": "on fresh problems"}
 """The sets on which networks are scored, in words."""
-_WITH_RESUME = ("resume", "task", "teacher", "output", "track", "checkpoint_seconds", "at_once")
+_WITH_RESUME = (
+    "resume", "task", "teacher", "output", "track", "checkpoint_seconds", "at_once", "devices",
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -56,6 +58,9 @@ class Train(TrainingOptions, Verb):
     files."""
     at_once: int | None = None
     """Networks side by side on each device; as many as fit, if not given."""
+    devices: int | None = None
+    """Spread the seeds over so many devices, in equal parts; over all that there are, if not
+    given. Of a CPU alone it makes so many."""
     checkpoint_seconds: float = 60.0
     """How much work may be lost when the run is killed."""
     track: tuple[Literal["tensorboard", "wandb", "mlflow"], ...] = ()
@@ -64,13 +69,15 @@ class Train(TrainingOptions, Verb):
     def run(self) -> Answer:
         from algoscope import files, training
         from algoscope.runs import parquet, trackers
-        from algoscope.runs.environment import device_name, keep_compiled_programs
+        from algoscope.runs.environment import device_name, keep_compiled_programs, use_devices
 
         for name in self.track:
             trackers.check_installed(name)
         keep_compiled_programs()
+        use_devices(self.devices)
         pace: dict[str, Any] = {
             "at_once": self.at_once,
+            "devices": self.devices,
             "checkpoint_seconds": self.checkpoint_seconds,
             "report": report_progress(self.output),
         }

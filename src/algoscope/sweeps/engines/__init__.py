@@ -1,12 +1,19 @@
-"""Engines: where the runs of a sweep are made. Each calls `work.do`, one item after the other or
-side by side, and none has a scheduler of its own: processes, Ray and Slurm have theirs."""
+"""Engines: where the runs of a sweep are made. Each has `attempt` called, one item after the other
+or side by side, and none has a scheduler of its own: processes, Ray and Slurm have theirs."""
 
+import contextlib
+import json
+import os
+import pathlib
+import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
+from algoscope.files import explained, write_bytes
+from algoscope.serialise import from_json, to_json
 from algoscope.sweeps.plan import Item
-from algoscope.sweeps.work import Outcome
+from algoscope.sweeps.work import End, Outcome, do
 
 Name = Literal["local", "ray", "slurm"]
 ATTEMPTS = 4
@@ -37,3 +44,46 @@ class Engine(Protocol):
         """The outcomes of all items as they come. Once `stop` is set, runs under way end in a
         checkpoint, and others do not begin."""
         ...
+
+
+def as_text(item: Item) -> str:
+    """For another process, wherever it stands."""
+    return json.dumps(to_json(item._replace(path=os.path.abspath(item.path))))
+
+
+def from_text(text: str) -> Item:
+    return from_json(Item, json.loads(text), where="item")
+
+
+def attempt(item: Item) -> Outcome:
+    """`do` in a process of an engine: whatever any library prints goes to the run's log."""
+    with _printed_to(item.log):
+        return do(item)
+
+
+def lost(item: Item, how: str) -> Outcome:
+    """The outcome of a run whose worker was lost too often, or could not begin."""
+    write_bytes(item.error, f"{how}\n".encode())
+    return Outcome(item.name, End.FAILED, how)
+
+
+@contextlib.contextmanager
+def _printed_to(path: pathlib.Path) -> Iterator[None]:
+    """Standard output and error go there, also those of code that is not Python's."""
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    before = {number: os.dup(number) for number in (1, 2)}
+    try:
+        with file:
+            for number in before:
+                os.dup2(file.fileno(), number)
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, kept in before.items():
+            os.dup2(kept, number)
+            os.close(kept)

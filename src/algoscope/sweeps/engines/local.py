@@ -15,9 +15,9 @@ import sys
 import threading
 from collections.abc import Generator, Sequence
 
-from algoscope.files import explained, write_bytes
-from algoscope.serialise import from_json, to_json
-from algoscope.sweeps.engines import ATTEMPTS, POLL, Resources
+from algoscope.files import explained
+from algoscope.serialise import from_json
+from algoscope.sweeps.engines import ATTEMPTS, POLL, Resources, as_text, lost
 from algoscope.sweeps.plan import Item
 from algoscope.sweeps.work import End, Outcome
 
@@ -100,9 +100,10 @@ class _Worker:
             status = self._close()
         if stop.is_set():
             return Outcome(item.name, End.STOPPED)
-        error = f"the process was lost {ATTEMPTS} times, last with status {status}: {self._log}"
-        write_bytes(item.error, f"{error}\n".encode())
-        return Outcome(item.name, End.FAILED, error)
+        return lost(
+            item,
+            f"the process was lost {ATTEMPTS} times, last with status {status}: {item.log}",
+        )
 
     def _answer(self, item: Item) -> str:
         """A line; empty if the process is lost."""
@@ -110,7 +111,7 @@ class _Worker:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            process.stdin.write(json.dumps(to_json(item)) + "\n")
+            process.stdin.write(f"{as_text(item)}\n")
             process.stdin.flush()
             return process.stdout.readline()
         except BrokenPipeError:

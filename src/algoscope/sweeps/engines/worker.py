@@ -11,9 +11,8 @@ import sys
 import threading
 from typing import TextIO
 
-from algoscope.serialise import from_json, to_json
-from algoscope.sweeps.plan import Item
-from algoscope.sweeps.work import do
+from algoscope.serialise import to_json
+from algoscope.sweeps.engines import attempt, from_text
 
 
 def _read(stream: TextIO, items: "queue.SimpleQueue[str | None]") -> None:
@@ -30,7 +29,7 @@ def main() -> None:
     items: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(sys.stdin, items), daemon=True).start()
     while (line := items.get()) is not None:
-        outcome = do(from_json(Item, json.loads(line), where="item"))
+        outcome = attempt(from_text(line))
         print(json.dumps(to_json(outcome)), file=outcomes)
 
 

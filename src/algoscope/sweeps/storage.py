@@ -1,0 +1,153 @@
+"""Runs of a sweep in object storage, or whatever else fsspec reaches: for workers that share no
+folder with the sweep.
+
+A worker makes its run in a folder of its own, of which a thread keeps a copy in the storage; who
+begins with that run again goes on from the copy. What a run is by comes last, `run.json`, and what
+is gone goes after it, so that a copy is at every moment a run that can be gone on with.
+
+    URL/RUN/                    the run folder
+    URL/RUN.log, RUN.error      what was done, and why it failed
+"""
+
+import contextlib
+import pathlib
+import threading
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from algoscope.errors import ConfigError
+from algoscope.files import place
+from algoscope.runs import lock
+from algoscope.runs.folder import DESCRIPTION
+
+_LEAST, _MOST = 0.05, 1.0
+"""Seconds between two looks for what has changed."""
+_TEMPORARY = ".unfinished-"
+
+
+class _Version(NamedTuple):
+    """By which it is known that a file was replaced."""
+
+    inode: int
+    moment: int
+    size: int
+
+
+class Storage:
+    """A place, by its URL, such as s3://bucket/sweeps/rates."""
+
+    def __init__(self, url: str):
+        import fsspec
+
+        try:
+            self._files, root = fsspec.core.url_to_fs(url)
+        except (ImportError, ValueError) as error:
+            raise ConfigError(f"storage: got {url}, which fsspec cannot use: {error}") from None
+        self._root = root.rstrip("/")
+
+    def has(self, name: str) -> bool:
+        """Whether a run has begun there."""
+        return self._files.exists(self._at(f"{name}/{DESCRIPTION}"))
+
+    def fetch(self, name: str, folder: pathlib.Path) -> None:
+        """Replaces the run and its log in a folder by what is there, if anything is."""
+        self._files.invalidate_cache()
+
+        def fill(temporary: pathlib.Path) -> None:
+            for path in self._files.find(self._at(name)):
+                inside = temporary / path.removeprefix(self._at(name)).lstrip("/")
+                if not inside.name.startswith(_TEMPORARY):
+                    inside.parent.mkdir(parents=True, exist_ok=True)
+                    self._files.get_file(path, str(inside))
+
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.has(name):
+            place(folder / name, fill)
+        for beside in (f"{name}.log", f"{name}.error"):
+            (folder / beside).unlink(missing_ok=True)
+            if self._files.exists(self._at(beside)):
+                self._files.get_file(self._at(beside), str(folder / beside))
+
+    def send(self, name: str, folder: pathlib.Path) -> None:
+        """Copies the run in a folder there."""
+        _Copy(self._files, self._root, name, folder).update()
+
+    @contextlib.contextmanager
+    def taken_up(self, name: str, folder: pathlib.Path, seconds: float) -> Iterator[None]:
+        """Fetches the run into a folder, and copies what becomes of it back, on the way, where
+        there is a checkpoint every so many seconds, and in the end."""
+        self.fetch(name, folder)
+        copy = _Copy(self._files, self._root, name, folder, same=True)
+        ended, pause = threading.Event(), min(_MOST, max(_LEAST, seconds))
+
+        def follow() -> None:
+            while not ended.wait(pause):
+                with contextlib.suppress(OSError):  # The next look finds the storage again.
+                    copy.update()
+
+        thread = threading.Thread(target=follow, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+            copy.update()
+
+    def _at(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+
+class _Copy:
+    """What is in the storage of the run in a folder."""
+
+    def __init__(
+        self, files: Any, root: str, name: str, folder: pathlib.Path, *, same: bool = False
+    ):
+        """`same` if what is in the folder now is what is in the storage."""
+        self._files, self._root, self._name, self._folder = files, root, name, folder
+        self._there = self._found() if same else {}
+
+    def update(self) -> None:
+        found = self._found()
+        changed = [path for path in found if self._there.get(path) != found[path]]
+        whole = True
+        for path in sorted(changed, key=lambda path: pathlib.PurePath(path).name == DESCRIPTION):
+            whole = whole and self._send(path, found[path])
+        if whole:
+            for path in [path for path in self._there if path not in found]:
+                with contextlib.suppress(FileNotFoundError):
+                    self._files.rm_file(f"{self._root}/{path}")
+                del self._there[path]
+
+    def _found(self) -> dict[str, _Version]:
+        """The files that are whole, by their paths in the folder."""
+        versions = {}
+        inside = (self._folder / self._name).rglob("*")
+        beside = self._folder.glob(f"{self._name}.*")
+        for path in (*inside, *beside):
+            relative = path.relative_to(self._folder)
+            temporary = any(part.startswith(_TEMPORARY) for part in relative.parts)
+            if temporary or path.name == lock.FILE:
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                known = path.stat()
+                if path.is_file():
+                    version = _Version(known.st_ino, known.st_mtime_ns, known.st_size)
+                    versions[str(relative)] = version
+        return versions
+
+    def _send(self, path: str, version: _Version) -> bool:
+        """Whether the file was still there. It takes its name when it is whole, also where the
+        storage is a file system."""
+        target = f"{self._root}/{path}"
+        above, _, name = target.rpartition("/")
+        temporary = f"{above}/{_TEMPORARY}{name}"
+        try:
+            self._files.makedirs(above, exist_ok=True)
+            self._files.put_file(str(self._folder / path), temporary)
+        except FileNotFoundError:
+            return False
+        self._files.mv(temporary, target)
+        self._there[path] = version
+        return True

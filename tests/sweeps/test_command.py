@@ -1,0 +1,73 @@
+"""The command line of a sweep, before anything starts."""
+
+import json
+import pathlib
+import shutil
+
+import pytest
+from tiny import SETTINGS, SWEEP, TOML
+
+from algoscope import runs, sweeps
+
+PYTHON = """\
+from algoscope import sweeps
+
+rates = [10.0**-k for k in range(2, 5)]
+sweep = sweeps.Sweep(
+    "rates", {"tasks": ["bfs"], "network.width": 4, "steps": 50}, {"learning_rate": rates}, seeds=2
+)
+"""
+
+
+def test_a_dry_run_lists_estimates_and_starts_nothing(algoscope, tmp_path):
+    pathlib.Path("rates.py").write_text(PYTHON)
+    listed = json.loads(algoscope("sweep", "rates.py", "--dry-run", "--json"))
+    assert listed["folder"] == "runs/rates"
+    assert [row["learning_rate"] for row in listed["runs"]] == ["0.01", "0.001", "0.0001"]
+    assert all(row["seconds"] > 0 and row["bytes"] > 1e8 for row in listed["runs"])
+    assert not any(row["done"] for row in listed["runs"])
+    printed = algoscope("sweep", "rates.py", "--dry-run")
+    assert "3 runs, 0 of them done" in printed
+    assert "one after the other" in printed
+    assert [path.name for path in tmp_path.iterdir()] == ["rates.py"]
+
+
+def test_all_that_is_wrong_is_listed_before_anything_starts(refused, tmp_path):
+    pathlib.Path("a.toml").write_text(TOML.replace("seeds", "seds").replace("steps", "stps"))
+    faults = refused("sweep", "a.toml").splitlines()
+    assert len(faults) == 3
+    assert all("a.toml: " in fault for fault in faults)
+    pathlib.Path("a.py").write_text(PYTHON + "other = sweep\n")
+    assert "got 2 sweeps, needed a file with one" in refused("sweep", "a.py")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.py", "a.toml"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--storage s3://a --minutes 3", "--minutes: got it with --on local, needed --on slurm"),
+        ("--on ray --workers 3", "--workers: got it with --on ray, needed --on local or slurm"),
+        ("--on ray --storage nowhere://x", "which fsspec cannot use"),
+        ("--on slurm --gpus 0.5", "gpus: got 0.5, needed whole GPUs"),
+        ("--on slurm --minutes 1", "grace: got 90, needed less than the 60 seconds of a job"),
+        ("--on slurm --sbatch partition", "--sbatch: got 'partition', needed NAME=VALUE"),
+        ("--workers 0", "workers: got 0, needed at least 1"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(refused, tmp_path, words, message):
+    pathlib.Path("tiny.toml").write_text(TOML)
+    assert message in refused("sweep", "tiny.toml", *words.split())
+    assert not list(tmp_path.glob("runs/*/bfs-*"))
+
+
+def test_what_comes_after_training_is_done_later_too(tmp_path, shared, reference):
+    """Runs that are trained and scored are judged when the specification says so."""
+    item = sweeps.plan(SWEEP, tmp_path, SETTINGS)[-1].item
+    shutil.copytree(shared / "reference" / item.name, item.path)
+    assert sweeps.is_done(item)
+    item = item._replace(settings=SETTINGS._replace(after="judge", problems=50))
+    assert not sweeps.is_done(item)
+    assert sweeps.do(item).end is sweeps.End.FINISHED
+    assert sweeps.is_done(item)
+    words = json.loads((pathlib.Path(item.path) / "verdicts.json").read_text())
+    assert len(words["words"]["bfs"]) == len(runs.open(item.path).seeds) == 2

@@ -1,0 +1,82 @@
+"""Sweeps on a real Ray cluster: the same bits as one run after the other, whoever is killed."""
+
+import os
+import pathlib
+import secrets
+import signal
+import subprocess
+import sys
+
+import pytest
+import ray_cluster
+from tiny import TOML, attempts, begun, contents, wait_until
+
+from algoscope import runs
+
+ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def knowing_ray(surroundings) -> dict[str, str]:
+    """Ray's servers listen on every interface, but answer only who knows the token."""
+    return surroundings | {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+
+
+@pytest.fixture(scope="module")
+def address(knowing_ray):
+    with ray_cluster.ray(knowing_ray, workers=2) as found:
+        yield found
+
+
+def command(file: pathlib.Path, folder: pathlib.Path, address: str, *more: str) -> list[str]:
+    words = ["sweep", str(file), "--out", str(folder), "--on", "ray", "--address", address]
+    return [*ALGOSCOPE, *words, "--checkpoint-seconds", "0", *more]
+
+
+def test_kills_change_no_bit_and_the_same_command_goes_on(
+    tmp_path, knowing_ray, address, reference
+):
+    folder, file, log = tmp_path / "tiny", tmp_path / "tiny.toml", tmp_path / "log"
+    file.write_text(TOML)
+    words = command(file, folder, address)
+    with log.open("w") as out:
+        first = subprocess.Popen(words, env=knowing_ray, stdout=out, stderr=out)
+    wait_until(lambda: begun(folder) or first.poll() is not None)
+    assert first.poll() is None, log.read_text()
+    name = min(begun(folder))
+    (lost,) = attempts(folder / f"{name}.log")
+    os.kill(lost, signal.SIGKILL)
+    wait_until(lambda: len(attempts(folder / f"{name}.log")) == 2)
+    wait_until(lambda: len(begun(folder)) > 2)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    with log.open("a") as out:
+        subprocess.run(words, env=knowing_ray, stdout=out, stderr=out, check=True)
+    assert contents(folder) == reference
+    assert "9 runs, 9 done before" not in log.read_text()
+
+
+def test_workers_without_the_folder_go_on_from_copies(tmp_path, knowing_ray, address, reference):
+    folder, file, log = tmp_path / "tiny", tmp_path / "tiny.toml", tmp_path / "log"
+    file.write_text(TOML.replace("[1, 2, 3]", "[1]").replace("[60, 40, 20]", "[60]"))
+    stored = tmp_path / "stored"
+    words = command(file, folder, address, "--storage", f"file://{stored}")
+    with log.open("w") as out:
+        driver = subprocess.Popen(words, env=knowing_ray, stdout=out, stderr=out)
+    wait_until(lambda: begun(stored) or driver.poll() is not None)
+    assert driver.poll() is None, log.read_text()
+    (run,) = runs.list_runs(stored)
+    assert not folder.joinpath(run.name).exists()
+    (lost,) = attempts(stored / f"{run.name}.log")
+    os.kill(lost, signal.SIGKILL)
+    reached = run.step
+    assert driver.wait() == 0, log.read_text()
+    made = contents(folder)
+    assert made
+    assert made == {path: reference[path] for path in made}
+    first, second = attempts(folder / f"{run.name}.log")
+    assert first == lost != second
+    second_attempt = (folder / f"{run.name}.log").read_text().rpartition("--- ")[2]
+    steps = [int(line.split()[1]) for line in second_attempt.splitlines() if "step " in line[:5]]
+    assert min(steps) > reached
+    assert contents(stored) == made

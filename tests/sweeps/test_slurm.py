@@ -1,0 +1,97 @@
+"""Sweeps on a real Slurm: the same bits as one run after the other, whoever is killed and whatever
+the time limit."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import pytest
+import slurm_cluster
+from tiny import TOML, attempts, begun, contents, wait_until
+
+from algoscope import runs
+
+ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
+_PENDING = 1 << (signal.SIGUSR2 - 1)
+
+
+@pytest.fixture(scope="module")
+def slurm(surroundings, tmp_path_factory):
+    """The settings of processes that use it."""
+    reason = slurm_cluster.why_not()
+    if reason:
+        print(reason, file=sys.__stderr__)
+        pytest.skip(reason)
+    with slurm_cluster.slurm(tmp_path_factory.mktemp("slurm")) as settings:
+        yield surroundings | settings
+
+
+def command(file: pathlib.Path, folder: pathlib.Path, *more: str) -> list[str]:
+    words = ["sweep", str(file), "--out", str(folder), "--on", "slurm", "--checkpoint-seconds", "0"]
+    return [*ALGOSCOPE, *words, *more]
+
+
+def test_kills_change_no_bit_and_the_same_command_goes_on(tmp_path, slurm, reference):
+    folder, file, log = tmp_path / "tiny", tmp_path / "tiny.toml", tmp_path / "log"
+    file.write_text(TOML)
+    with log.open("w") as out:
+        first = subprocess.Popen(command(file, folder), env=slurm, stdout=out, stderr=out)
+    wait_until(lambda: begun(folder) or first.poll() is not None)
+    assert first.poll() is None, log.read_text()
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    name = min(begun(folder))
+    (lost, *_) = attempts(folder / f"{name}.log")
+    os.kill(lost, signal.SIGKILL)
+    with log.open("a") as out:
+        subprocess.run(command(file, folder), env=slurm, stdout=out, stderr=out, check=True)
+    assert contents(folder) == reference
+    assert len(attempts(folder / f"{name}.log")) == 2
+    # Jobs that the first call had submitted were waited for, not made again.
+    arrays = {path.name.partition("_")[0] for path in (folder / ".slurm").glob("*_submitted.pkl")}
+    assert len(arrays) == 2
+    assert len(list((folder / ".slurm").glob("*_submitted.pkl"))) == 10
+
+
+def test_a_job_is_requeued_at_its_time_limit(tmp_path, slurm, reference):
+    folder, file, log = tmp_path / "tiny", tmp_path / "tiny.toml", tmp_path / "log"
+    file.write_text(TOML.replace("[1, 2, 3]", "[1]").replace("[60, 40, 20]", "[60]"))
+    words = command(file, folder, "--minutes", "30", "--grace", "115")
+    with log.open("w") as out:
+        driver = subprocess.Popen(words, env=slurm, stdout=out, stderr=out)
+    wait_until(lambda: begun(folder) or driver.poll() is not None)
+    assert driver.poll() is None, log.read_text()
+    (run,) = runs.list_runs(folder)
+    told = pathlib.Path(f"{run.path}.log")
+    (process,) = attempts(told)
+    os.kill(process, signal.SIGSTOP)  # Until Slurm says that the time is over, which is soon:
+    (job,) = json.loads((folder / ".slurm" / "jobs.json").read_text())
+    asked = ["squeue", "--noheader", "--jobs", job, "--format=%M"]
+    minutes = subprocess.check_output(asked, env=slurm, text=True).strip().split(":")[-2]
+    change = ["scontrol", "update", f"JobId={job}"]
+    subprocess.run([*change, f"TimeLimit={int(minutes) + 2}"], env=slurm, check=True)
+    status = pathlib.Path(f"/proc/{process}/status")
+    wait_until(lambda: _waiting_signals(status) & _PENDING)
+    os.kill(process, signal.SIGCONT)
+    wait_until(lambda: not status.exists())
+    (run,) = runs.list_runs(folder)
+    assert 0 < run.step < 60
+    assert "stopped at step" in told.read_text()
+    # Slurm would wait two minutes before it begins with a job again.
+    change += ["StartTime=now", "TimeLimit=30"]
+    wait_until(lambda: not subprocess.run(change, env=slurm, capture_output=True).returncode)
+    assert driver.wait() == 0, log.read_text()
+    before, after = attempts(told)
+    assert before == process != after
+    assert "Requeued job" in (folder / ".slurm" / f"{job}_0_log.out").read_text()
+    made = contents(folder)
+    assert made
+    assert made == {path: reference[path] for path in made}
+
+
+def _waiting_signals(status: pathlib.Path) -> int:
+    fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+    return int(fields["ShdPnd"], 16)
