@@ -46,14 +46,13 @@ def test_kills_change_no_bit_and_the_same_command_goes_on(
     name = min(begun(folder))
     (lost,) = attempts(folder / f"{name}.log")
     os.kill(lost, signal.SIGKILL)
-    wait_until(lambda: len(attempts(folder / f"{name}.log")) == 2)
     wait_until(lambda: len(begun(folder)) > 2)
     first.send_signal(signal.SIGKILL)
     first.wait()
     with log.open("a") as out:
         subprocess.run(words, env=knowing_ray, stdout=out, stderr=out, check=True)
     assert contents(folder) == reference
-    assert "9 runs, 9 done before" not in log.read_text()
+    assert len(attempts(folder / f"{name}.log")) > 1
 
 
 def test_workers_without_the_folder_go_on_from_copies(tmp_path, knowing_ray, address, reference):

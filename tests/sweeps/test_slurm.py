@@ -81,8 +81,9 @@ def test_a_job_is_requeued_at_its_time_limit(tmp_path, slurm, reference):
     assert 0 < run.step < 60
     assert "stopped at step" in told.read_text()
     # Slurm would wait two minutes before it begins with a job again.
-    change += ["StartTime=now", "TimeLimit=30"]
-    wait_until(lambda: not subprocess.run(change, env=slurm, capture_output=True).returncode)
+    asked[-1] = "--format=%T"
+    wait_until(lambda: "PENDING" in subprocess.check_output(asked, env=slurm, text=True))
+    subprocess.run([*change, "StartTime=now", "TimeLimit=30"], env=slurm, check=True)
     assert driver.wait() == 0, log.read_text()
     before, after = attempts(told)
     assert before == process != after
