@@ -59,6 +59,28 @@ _CUT = """() => {
       + element.textContent.slice(0, 40));
 }"""
 
+_OUT_OF_COLUMN = """() => {
+  const column = document.querySelector("main"), style = getComputedStyle(column);
+  const { left, right } = column.getBoundingClientRect();
+  const least = left + parseFloat(style.paddingLeft), most = right - parseFloat(style.paddingRight);
+  return [...document.querySelectorAll(".scroll, figure, .counts, pre")].filter((element) => {
+    const box = element.getBoundingClientRect();
+    return box.width && (box.left < least - 1 || box.right > most + 1);
+  }).map((element) => element.outerHTML.slice(0, 80));
+}"""
+_BROKEN_CARDS = """() => [...document.querySelectorAll(".counts dd")].filter((value) => {
+  const range = document.createRange();
+  return [...value.childNodes].some((part) => {
+    range.selectNodeContents(part);
+    return new Set([...range.getClientRects()].map((box) => box.top)).size > 1;
+  });
+}).map((value) => value.textContent)"""
+
+
+def misplaced(page) -> list[str]:
+    """Boxes that reach out of the column, and cards whose values take two lines."""
+    return page.evaluate(_OUT_OF_COLUMN) + page.evaluate(_BROKEN_CARDS)
+
 
 def obstacles(page, axe: str) -> list[str]:
     """What keeps somebody with a keyboard or a screen reader from using the page: the serious and

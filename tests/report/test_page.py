@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from browsing import FONTS, NARROWEST, cut_on_paper, font_file, obstacles, too_wide
+from browsing import FONTS, NARROWEST, cut_on_paper, font_file, misplaced, obstacles, too_wide
 from matplotlib import font_manager
 
 from algoscope import cli
@@ -74,30 +74,11 @@ def test_every_number_of_a_network_is_in_sight_on_a_laptop(visit, page_path):
     assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
 
 
-_OUT_OF_COLUMN = """() => {
-  const column = document.querySelector("main"), style = getComputedStyle(column);
-  const { left, right } = column.getBoundingClientRect();
-  const least = left + parseFloat(style.paddingLeft), most = right - parseFloat(style.paddingRight);
-  return [...document.querySelectorAll(".scroll, figure, .counts, pre")].filter((element) => {
-    const box = element.getBoundingClientRect();
-    return box.width && (box.left < least - 1 || box.right > most + 1);
-  }).map((element) => element.outerHTML.slice(0, 80));
-}"""
-_BROKEN_CARDS = """() => [...document.querySelectorAll(".counts dd")].filter((value) => {
-  const range = document.createRange();
-  return [...value.childNodes].some((part) => {
-    range.selectNodeContents(part);
-    return new Set([...range.getClientRects()].map((box) => box.top)).size > 1;
-  });
-}).map((value) => value.textContent)"""
-
-
 @pytest.mark.parametrize("width", [NARROWEST, 390, 1280, 2560])
 def test_tables_stay_in_the_column_and_cards_whole(visit, page_path, width):
     shown, _ = visit(page_path.as_uri(), width=width)
     assert shown.locator(".counts dd").count() == 4
-    assert shown.evaluate(_OUT_OF_COLUMN) == []
-    assert shown.evaluate(_BROKEN_CARDS) == []
+    assert misplaced(shown) == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

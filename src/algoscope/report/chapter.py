@@ -24,12 +24,33 @@ class Source(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Chapter:
-    sources: list[Source]
-    start: str
-    """Of the names of its figures and anchors; empty if there is one chapter alone."""
+class Album:
+    """The figures of a page, or of a part of one."""
+
+    start: str = ""
+    """Of the names of its figures and anchors; empty if there is one part alone."""
     drawn: list[Drawn] = dataclasses.field(default_factory=list)
     """The figures on the page so far, to be saved."""
+
+    def show(self, draw: Callable[..., Drawn], *data: object, end: str = "") -> str:
+        """The figure of the data twice: for wide pages, which is also saved, and for a
+        telephone."""
+        full, narrow = draw(*data, width=style.FULL), draw(*data, width=style.NARROW)
+        full = full._replace(name=f"{self.start}{full.name}{end}")
+        self.drawn.append(full)
+        telephone = style.inline(narrow._replace(name=full.name), "narrow")
+        return html.figure(style.inline(full) + telephone, full.caption)
+
+    def show_wide(self, figures: Sequence[Drawn]) -> str:
+        """Figures that have one form, and are scrolled on a telephone."""
+        named = [f._replace(name=f"{self.start}{f.name}") for f in figures]
+        self.drawn.extend(named)
+        return "".join(html.figure(style.inline(f, "roomy"), f.caption) for f in named)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Chapter(Album):
+    sources: list[Source] = dataclasses.field(kw_only=True)
 
     @functools.cached_property
     def findings(self) -> Findings:
@@ -46,24 +67,9 @@ class Chapter:
         shown = first.shown._replace(recordings=recordings)
         return dataclasses.replace(first, judgements=judgements, shown=shown)
 
-    def show(self, draw: Callable[..., Drawn], *data: object, end: str = "") -> str:
-        """The figure of the data twice: for wide pages, which is also saved, and for a
-        telephone."""
-        full, narrow = draw(*data, width=style.FULL), draw(*data, width=style.NARROW)
-        full = full._replace(name=f"{self.start}{full.name}{end}")
-        self.drawn.append(full)
-        telephone = style.inline(narrow._replace(name=full.name), "narrow")
-        return html.figure(style.inline(full) + telephone, full.caption)
-
     def show_run(self, source: Source, draw: Callable[..., Drawn], *data: object) -> str:
         """A figure of one run, under the run's name where there are several."""
         if len(self.sources) == 1:
             return self.show(draw, *data)
         heading = element("h3", escape(source.name))
         return heading + self.show(draw, *data, end=f"-{self.sources.index(source) + 1}")
-
-    def show_wide(self, figures: Sequence[Drawn]) -> str:
-        """Figures that have one form, and are scrolled on a telephone."""
-        named = [f._replace(name=f"{self.start}{f.name}") for f in figures]
-        self.drawn.extend(named)
-        return "".join(html.figure(style.inline(f, "roomy"), f.caption) for f in named)

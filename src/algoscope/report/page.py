@@ -55,8 +55,10 @@ def report(
 
     chapters = [
         Chapter(
-            [Source(run.name, examined(run, task), run) for run in runs if task in run.tasks],
             f"{task}-" if len(names) > 1 else "",
+            sources=[
+                Source(run.name, examined(run, task), run) for run in runs if task in run.tasks
+            ],
         )
         for task in names
     ]
@@ -82,7 +84,7 @@ def report_own(
     found = findings_of(subjects, task, problem_seed=problem_seed, problems=problems, report=report)
     name = shlex.join(map(str, files))
     folder = path.with_name(f"{path.stem}-figures")
-    return _write([Chapter([Source(name, found)], "")], path, folder, report), found
+    return _write([Chapter(sources=[Source(name, found)])], path, folder, report), found
 
 
 def _write(

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from algoscope.markup import element, escape
@@ -62,18 +62,23 @@ _CARDS = ("accuracy large", "moves large", "reads large", "agreement")
 
 def headline(task: str, judgements: Judgements) -> str:
     """One sentence: who does what."""
-    counts = Counter(judgement.verdict.word for judgement in judgements.values())
+    return headline_of(task, [judgement.verdict.word for judgement in judgements.values()])
+
+
+def headline_of(task: str, words: Sequence[str]) -> str:
+    """The same from the words of the verdicts."""
+    counts = Counter(words)
     parts = [
         (counts[name], (word.one if counts[name] == 1 else word.many).format(task=task))
         for name, word in _WORDS.items()
         if counts[name]
     ]
-    if len(judgements) == 1:
+    if len(words) == 1:
         return f"The network {parts[0][1]}"
     if len(parts) == 1:
-        return f"All {len(judgements)} networks {parts[0][1]}"
-    texts = [f"{count} {text}" for count, text in parts]
-    return f"Of {len(judgements)} networks, {', '.join(texts[:-1])} and {texts[-1]}"
+        return f"All {len(words):,} networks {parts[0][1]}"
+    texts = [f"{count:,} {text}" for count, text in parts]
+    return f"Of {len(words):,} networks, {', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def lead(judgements: Judgements, control: Judgement | None) -> str:

@@ -43,12 +43,22 @@ def write(run: Run) -> None:
 
 
 def _write(run: Run, name: str, columns: dict[str, np.ndarray]) -> None:
-    def fill(path: pathlib.Path) -> None:
-        with duckdb.connect() as connection:
-            connection.register("columns", columns)
-            connection.execute("copy columns to $path (format parquet)", {"path": str(path)})
+    place(run.path / f"{name}.parquet", lambda path: _copy(path, columns))
 
-    place(run.path / f"{name}.parquet", fill)
+
+def _copy(path: pathlib.Path, columns: dict[str, np.ndarray]) -> None:
+    with duckdb.connect() as connection:
+        connection.register("columns", columns)
+        connection.execute("copy columns to $path (format parquet)", {"path": str(path)})
+
+
+def write_rows(path: pathlib.Path, names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table as Parquet: columns of numbers where all are, else of texts."""
+    columns = {}
+    for name, values in zip(names, zip(*rows, strict=True), strict=True):
+        numbers = all(isinstance(value, int | float) for value in values)
+        columns[name] = np.array(values) if numbers else np.array(list(map(str, values)), object)
+    _copy(path, columns)
 
 
 def take_in(path: pathlib.Path, root: pathlib.Path, *, force: bool = False) -> Run:

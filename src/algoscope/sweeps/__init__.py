@@ -5,6 +5,7 @@ from algoscope import sweeps
 sweep = sweeps.Sweep("rates", base={"tasks": ["bfs"]}, axes={"learning_rate": [1e-4, 1e-3]})
 sweeps.drive(sweep, folder, sweeps.Local(folder, workers=2))  # the runs that are missing
 sweeps.positions(folder)  # where they are
+sweeps.page(folder)  # what came of them
 """
 
 from algoscope.sweeps.drive import (
@@ -18,6 +19,8 @@ from algoscope.sweeps.drive import (
 from algoscope.sweeps.engines import Engine, Resources
 from algoscope.sweeps.engines.local import Local
 from algoscope.sweeps.estimate import Estimate, correction, estimate, platform_here
+from algoscope.sweeps.harvest import Harvest, gather
+from algoscope.sweeps.page import page
 from algoscope.sweeps.plan import Item, Planned, Settings, plan
 from algoscope.sweeps.spec import Sweep, checked, from_content, read
 from algoscope.sweeps.status import Position, Stage, counts, positions, status_table, value_text
@@ -28,6 +31,7 @@ __all__ = [
     "End",
     "Engine",
     "Estimate",
+    "Harvest",
     "Item",
     "Local",
     "Outcome",
@@ -45,8 +49,10 @@ __all__ = [
     "driving",
     "estimate",
     "from_content",
+    "gather",
     "interrupt",
     "is_done",
+    "page",
     "plan",
     "platform_here",
     "positions",

@@ -34,6 +34,8 @@ class Position(NamedTuple):
     stage: Stage
     step: int
     error: str = ""
+    facts: "index.Facts | None" = None
+    """What its folder says, if there is one that can be read."""
 
 
 def positions(folder: pathlib.Path) -> list[Position]:
@@ -54,7 +56,7 @@ def _position(planned: Planned, entry: "index.Entry | None") -> Position:
         stage = Stage.DONE if has_all(item, entry.facts.judged_on) else Stage.TRAINED
     if error and stage is not Stage.RUNNING:
         stage = Stage.FAILED
-    return Position(planned, stage, entry.step, error or entry.fault)
+    return Position(planned, stage, entry.step, error or entry.fault, entry.facts)
 
 
 def counts(places: list[Position]) -> Counter[Stage]:

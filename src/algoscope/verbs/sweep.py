@@ -244,7 +244,19 @@ class Cancel(_OverSweep):
         return Answer(data, tuple(lines or ["nothing is under way"]))
 
 
-SWEEP_VERBS = ("run", "status", "cancel")
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Report(_OverSweep):
+    """Write the page of a sweep, with all its numbers as CSV and Parquet, from the runs that are
+    done so far."""
+
+    def run(self) -> Answer:
+        from algoscope import sweeps
+
+        path = sweeps.page(self.folder, self.output.report)
+        return Answer({"report": path}, (f"report: {path}",))
+
+
+SWEEP_VERBS = ("run", "status", "cancel", "report")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -255,6 +267,7 @@ class Sweep:
         Annotated[Run, tyro.conf.subcommand("run")]
         | Annotated[Status, tyro.conf.subcommand("status")]
         | Annotated[Cancel, tyro.conf.subcommand("cancel")]
+        | Annotated[Report, tyro.conf.subcommand("report")]
     ]
 
     def main(self) -> int:

@@ -27,14 +27,29 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from algoscope.files import write_bytes
 from algoscope.markup import escape
+from algoscope.verdict import (
+    APPROXIMATES,
+    FAILS,
+    NOT_JUDGED,
+    RUNS,
+    RUNS_UP_TO,
+    SHORTCUT,
+    UNDECIDED,
+)
 
 INK, MUTED, RULE, PAPER = "#1c2530", "#657082", "#d3d9e0", "#fefefe"
 REFERENCE, TRAINED, NULL = "#0a6fb0", "#c8500a", "#8b939e"
 RUNS_ZONE, SHORTCUT_ZONE = "#d7ebf7", "#fbe6d9"
+WORDS = {
+    RUNS: "#0a6fb1", RUNS_UP_TO: "#4f9cc9", APPROXIMATES: "#0b7285", SHORTCUT: "#ab4108",
+    FAILS: "#5b6676", UNDECIDED: "#7a5c00", NOT_JUDGED: "#b3bac3",
+}  # fmt: skip
+"""Colours of verdicts; the style sheet has the same for dark pages."""
 _VARIABLES = {
     INK: "ink", MUTED: "muted", RULE: "rule", PAPER: "paper",
     REFERENCE: "reference", TRAINED: "trained", NULL: "null",
     RUNS_ZONE: "runs-zone", SHORTCUT_ZONE: "shortcut-zone",
+    **{colour: f"word-{word.replace(' ', '-')}" for word, colour in WORDS.items()},
 }  # fmt: skip
 _SIGNS = "os^vP*X"
 _UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
@@ -113,6 +128,10 @@ def grid(
 
 def save(drawn: Drawn, folder: pathlib.Path) -> None:
     """NAME.svg, .pdf and .png, and NAME.csv with the data."""
+    # Making room for labels takes as long as drawing: once is enough for all forms.
+    with styled():
+        drawn.figure.draw_without_rendering()
+    drawn.figure.set_layout_engine("none")
     for suffix in _UNDATED:
         write_bytes(folder / f"{drawn.name}.{suffix}", image(drawn, suffix))
     data = io.StringIO()

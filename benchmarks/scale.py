@@ -4,8 +4,8 @@ The run folders are synthetic: every file that a judged run of a sweep has, with
 instead of trained networks and small files in place of weights. Commands run in processes of their
 own, as a user's do: the first time, and again when indices and consolidated tables are there.
 
-    python benchmarks/many_runs.py                       # writes benchmarks/many_runs.json
-    python benchmarks/many_runs.py --runs 500 --keep /tmp/many --out /tmp/many.json
+    python benchmarks/scale.py                       # writes benchmarks/scale.json
+    python benchmarks/scale.py --runs 500 --keep /tmp/many --out /tmp/many.json
 """
 
 import argparse
@@ -24,7 +24,7 @@ from collections.abc import Callable
 import duckdb
 import numpy as np
 
-from algoscope import sweeps, training
+from algoscope import __version__, sweeps
 from algoscope.files import write_bytes
 from algoscope.runs.description import FORMAT
 from algoscope.runs.environment import environment
@@ -34,7 +34,7 @@ from algoscope.serialise import to_json
 from algoscope.verdict import APPROXIMATES, FAILS, RUNS_UP_TO, SHORTCUT
 
 ROOT = pathlib.Path(__file__).parents[1]
-FILE = ROOT / "benchmarks" / "many_runs.json"
+FILE = ROOT / "benchmarks" / "scale.json"
 RUNS, SEEDS, VALIDATIONS = 10_000, 2, 20
 TASKS = ("bfs", "bellman_ford", "dfs", "dijkstra", "mst_prim", "insertion_sort", "minimum",
          "binary_search", "topological_sort", "dag_shortest_paths")  # fmt: skip
@@ -122,7 +122,7 @@ def _plain(path: pathlib.Path, content: object) -> None:
 def _description(one: sweeps.Planned, surroundings: dict, number: int) -> dict:
     minute, second = divmod(40 + number % 60, 60)
     return {
-        "format": FORMAT, "version": training.__name__ and "0.1.0", "state": "finished",
+        "format": FORMAT, "version": __version__, "state": "finished",
         "created": "2026-01-01T00:00:00+00:00",
         "finished": f"2026-01-01T00:{minute:02d}:{second:02d}+00:00",
         "config": one.item.config.as_json(), "environment": surroundings, "notes": [],
@@ -143,7 +143,8 @@ def _tables(folder: pathlib.Path, name: str, columns: tuple[str, ...], rows: lis
 
 
 def timed(*arguments: str) -> dict[str, float]:
-    """Seconds by the clock, and the peak memory, of a command in a process of its own."""
+    """Seconds by the clock and of the processor, and the peak memory, of a command in a process of
+    its own."""
     begun = time.monotonic()
     process = subprocess.Popen([*_PROGRAM, *arguments], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -151,7 +152,11 @@ def timed(*arguments: str) -> dict[str, float]:
     if process.returncode:
         raise RuntimeError(f"algoscope {' '.join(arguments)}: status {process.returncode}")
     seconds = time.monotonic() - begun
-    return {"seconds": round(seconds, 2), "peak_megabytes": round(usage.ru_maxrss / 1024)}
+    return {
+        "seconds": round(seconds, 2),
+        "processor_seconds": round(usage.ru_utime + usage.ru_stime, 2),
+        "peak_megabytes": round(usage.ru_maxrss / 1024),
+    }
 
 
 def measure(folder: pathlib.Path, say: Callable[[str], None]) -> dict[str, dict]:

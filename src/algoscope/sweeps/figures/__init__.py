@@ -1,0 +1,1 @@
+"""The figures of a sweep's page, one a file; each can draw ten runs, and ten thousand."""
