@@ -128,7 +128,7 @@ def test_networks_that_say_nothing_can_be_looked_at(found, visit, tmp_path):
     assert data["variables"] == []
     box = '<div class="explorer" data-from="explored"></div>'
     made = html.page(
-        "", [html.Section("s", "", box)], scripts=("explorer.js",), data={"explored": data}
+        "", [html.Section("s", "", box)], scripts=explorer.SCRIPTS, data={"explored": data}
     )
     (tmp_path / "page.html").write_text(made)
     shown, troubles = visit((tmp_path / "page.html").as_uri())
@@ -162,6 +162,8 @@ def test_without_a_program_there_is_a_page_and_no_verdict(searching, visit):
     assert shown.inner_text("h1") == "The network is not judged."
     assert "no exact program for optimal_bst" in shown.inner_text(".lead")
     assert shown.locator(".explorer[data-ready] .side").count() == 1, "nobody is shown twice"
+    assert "the page has no algorithm for optimal_bst" in shown.inner_text("#explore")
+    assert shown.locator(".modes").count() == 0
     heads = shown.locator(".variables th").all_inner_texts()
     assert {"p", "q"} <= set(heads), "what is given is shown"
     keys = tasks.sample("insertion_sort", 4, 1, seed=0)

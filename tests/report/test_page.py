@@ -186,12 +186,15 @@ def _check_variables(box, found, sample, step, sides):
     )
     truth = batch.hints["pi_h"][sample, step + 1]
     reached = batch.hints["reach_h"][sample, step + 1]
+    inputs = explorer.inputs(batch, sample)
     for node, row in enumerate(rows):
-        assert row[4][0] == str(int(truth[node]))
-        assert row[1][0] == ("●" if reached[node] else "·")
+        given, said = row[1 : 1 + len(inputs)], row[1 + len(inputs) :]
+        assert [int(cell[0]) for cell in given] == [values[node] for values in inputs.values()]
+        assert said[3][0] == str(int(truth[node]))
+        assert said[0][0] == ("●" if reached[node] else "·")
         for side, name in enumerate(sides):
             own = found.shown.recordings[name].hints["pi_h"][sample, step]
-            assert row[5 + side] == [str(int(own[node])), bool(own[node] != truth[node])]
+            assert said[4 + side] == [str(int(own[node])), bool(own[node] != truth[node])]
 
 
 def test_space_plays_and_stops(visit, page_path):

@@ -2,11 +2,12 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from algoscope.falsify import Subject
 from algoscope.markup import element, escape
-from algoscope.report import html
+from algoscope.report import html, live
 from algoscope.report.figures import style
 from algoscope.report.figures.style import Drawn
 from algoscope.report.findings import Findings
@@ -19,6 +20,8 @@ class Source(NamedTuple):
     name: str
     """Of the run, or of the files of a user's own models."""
     findings: Findings
+    subjects: Mapping[str, Subject]
+    """All that were judged, by the names in the findings."""
     run: Run | None = None
     """None of a user's own models."""
 
@@ -59,13 +62,28 @@ class Chapter(Album):
         if len(self.sources) == 1:
             return first
         judgements, recordings = {}, {}
-        for origin, findings, _ in self.sources:
+        for origin, findings, *_ in self.sources:
             names = {name: f"{origin}, {name}" for name in findings.judgements}
             judgements |= {names[name]: j for name, j in findings.judgements.items()}
             for name, recording in findings.shown.recordings.items():
                 recordings[names.get(name, name)] = recording
         shown = first.shown._replace(recordings=recordings)
         return dataclasses.replace(first, judgements=judgements, shown=shown)
+
+    @functools.cached_property
+    def live(self) -> dict[str, Any]:
+        """What the page needs to run the subjects."""
+        several = len(self.sources) > 1
+        subjects: dict[str, Subject | live.Missing] = {
+            f"{source.name}, {name}" if several else name: subject
+            for source in self.sources
+            for name, subject in source.subjects.items()
+        }
+        findings, control = self.findings, None
+        if findings.program:
+            control = f"compiled {findings.program.name}"
+            subjects[control] = live.compiled(findings.program)
+        return live.data(findings.shown, subjects, findings.words, control)
 
     def show_run(self, source: Source, draw: Callable[..., Drawn], *data: object) -> str:
         """A figure of one run, under the run's name where there are several."""

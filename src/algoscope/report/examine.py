@@ -65,10 +65,9 @@ def findings(
     ):
         return known
     begun = time.monotonic()
-    ensemble = run.ensemble(seeds)
-    if not len(ensemble):
+    members = members_of(run, task)
+    if not members:
         raise RunError(f"{run.path}: got a run without weights, needed some under weights/{task}")
-    members = {f"seed {seed}": ensemble.member(index, task) for index, seed in enumerate(seeds)}
     numbers = dict(zip(members, seeds, strict=True))
     count = kept.problems_kept(run, task) if problems is None else problems
 
@@ -88,6 +87,13 @@ def findings(
     measured = dataclasses.replace(measured, seeds=seeds, seconds=time.monotonic() - begun)
     write(run, measured)
     return measured
+
+
+def members_of(run: Run, task: str) -> dict[str, Network]:
+    """The networks of a run that have weights, by name."""
+    seeds = run.seeds_with_weights
+    ensemble = run.ensemble(seeds)
+    return {f"seed {seed}": ensemble.member(index, task) for index, seed in enumerate(seeds)}
 
 
 def findings_of(

@@ -14,9 +14,13 @@ from algoscope.measures.trace_match import MARGINS
 from algoscope.recording import Recording
 from algoscope.report.findings import Shown
 from algoscope.report.graph_layout import places
+from algoscope.report.live import SCRIPTS as LIVE_SCRIPTS
+from algoscope.report.live import runs_in_page
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
 LEVELS = 255
+SCRIPTS = (*LIVE_SCRIPTS, "side.js", "variables.js", "explorer.js")
+"""Each needs those before it."""
 
 
 def data(shown: Shown, words: Mapping[str, str]) -> dict[str, Any]:
@@ -31,7 +35,10 @@ def data(shown: Shown, words: Mapping[str, str]) -> dict[str, Any]:
     ]
     return {
         "levels": LEVELS,
-        "variables": [{"name": f.name, "kind": f.kind, "where": f.location} for f in features],
+        "variables": [
+            {"name": f.name, "kind": f.kind, "where": f.location, "classes": f.classes}
+            for f in features
+        ],
         "samples": [_sample(batch, k, title, features) for k, title in enumerate(shown.titles)],
         "subjects": [
             {
@@ -64,6 +71,7 @@ def _sample(batch: Batch, sample: int, title: str, features: list[Feature]) -> d
         "steps": steps,
         "edges": np.argwhere(np.triu(joined, 1)).tolist(),
         "places": np.round(places(joined), 3).tolist(),
+        "graph": _problem(batch, sample) if runs_in_page(batch.task) else None,
         "inputs": inputs(batch, sample),
         "truth": {f.name: _values(f, _truth(batch, sample, f)) for f in features},
     }
@@ -76,6 +84,12 @@ def inputs(batch: Batch, sample: int) -> dict[str, list]:
         for f in batch.at(Stage.INPUT)
         if f.location is Location.NODE and f.name != "pos"
     }
+
+
+def _problem(batch: Batch, sample: int) -> dict[str, Any]:
+    """The graph as the page's algorithms read it."""
+    source = int(np.argmax(batch.inputs["s"][sample])) if "s" in batch.inputs else 0
+    return {"A": np.asarray(batch.inputs["A"][sample]).ravel().tolist(), "s": source}
 
 
 def _graph(batch: Batch, sample: int) -> np.ndarray:
@@ -97,7 +111,10 @@ def _run(
     said, wrong = {}, {}
     for feature in features:
         predicted = np.asarray(recording.hints[feature.name])[sample, :steps]
-        wrong[feature.name] = _wrong(feature, predicted, _truth(batch, sample, feature))
+        truth = _truth(batch, sample, feature)
+        # A trace of one step has nothing that could be predicted.
+        compared = predicted if batch.lengths[sample] > 1 else truth
+        wrong[feature.name] = _wrong(feature, compared, truth)
         said[feature.name] = _values(feature, predicted)
     return {"attention": base64.b64encode(octets).decode(), "said": said, "wrong": wrong}
 

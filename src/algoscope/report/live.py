@@ -14,15 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algoscope import networks, programs, tasks
+from algoscope.falsify import Subject
+from algoscope.falsify.disagreement import LARGEST_TOLERANCE
 from algoscope.falsify.families import domain
 from algoscope.networks import Network
 from algoscope.programs.compiler import compile_program
 from algoscope.recording import Recording
-from algoscope.report.findings import Program
-from algoscope.tasks import Batch, Task
+from algoscope.report.findings import Program, Shown
+from algoscope.tasks import Feature, Stage, Task
 from algoscope.tasks.needs import acyclic
 
 SCRIPTS = (
+    "dom.js",
     "layers.js",
     "weights.js",
     "interventions.js",
@@ -33,9 +36,16 @@ SCRIPTS = (
     "algorithms.js",
     "layout.js",
     "families.js",
+    "graph.js",
+    "accounts.js",
+    "search.js",
+    "slices.js",
+    "editor.js",
+    "by_hand.js",
+    "studio.js",
 )
 """Each needs those before it."""
-LARGEST = 4_000_000
+LARGEST = 8_000_000
 """Characters of weights in one page, all networks together."""
 _SPARSE = 0.25
 _CONFIG = (
@@ -84,8 +94,8 @@ def task_data(task: Task) -> dict[str, Any]:
     }
 
 
-def control(program: Program) -> Network | Missing:
-    """The compiled program of the findings, if the library still has it."""
+def compiled(program: Program) -> Network | Missing:
+    """The program of the findings, compiled, if the library still has it."""
     try:
         known = programs.get(program.name)
     except ValueError as error:
@@ -95,41 +105,75 @@ def control(program: Program) -> Network | Missing:
     return compile_program(known).network
 
 
-def network_data(
-    subjects: Mapping[str, Network | Missing],
-    batch: Batch,
-    recordings: Mapping[str, Recording],
+def data(
+    shown: Shown,
+    subjects: Mapping[str, Subject | Missing],
+    words: Mapping[str, str],
+    control: str | None,
     room: int = LARGEST,
-) -> dict[str, dict[str, Any]]:
-    """By name either a `network` or the `reason` why there is none, as many as there is room for;
-    `recordings` say what each predicts on the batch."""
+) -> dict[str, Any]:
+    """What the explorer needs to run the subjects: all by name, with a `network` or the `reason`
+    why there is none, those that are shown first; or the `reason` alone, for a task that the page
+    cannot run. `control` is the name of the compiled program, `words` are verdicts."""
+    task = shown.batch.task
+    if not runs_in_page(task):
+        return {"reason": f"the page has no algorithm for {task.name}"}
+    order = [*shown.recordings, *(name for name in subjects if name not in shown.recordings)]
     described = {}
-    for name, subject in subjects.items():
-        reason = _obstacle(subject, batch.task)
+    for name in order:
+        subject = subjects.get(name, Missing("its weights are not there"))
+        reason = _obstacle(subject, task)
         if reason is None and isinstance(subject, Network):
-            content = describe(subject, _precision(subject, batch, recordings[name]))
-            size = sum(len(text) for a in content["arrays"].values() for text in _texts(a))
+            precision = "float32" if name == control else _precision(subject, shown, name)
+            content = describe(subject, precision)
+            size = characters(content)
             if size <= room:
                 room -= size
                 described[name] = {"network": content}
                 continue
-            reason = f"weights of {size:,} characters, for which the page has no room left"
+            reason = f"it has {size:,} characters of weights, for which the page has no room left"
         described[name] = {"reason": reason}
-    return described
+    return {
+        "task": task_data(task),
+        "tolerance": LARGEST_TOLERANCE,
+        "compiled": control,
+        "verdicts": dict(words),
+        "networks": described,
+    }
 
 
-def _obstacle(subject: Network | Missing, task: Task) -> str | None:
+def account(content: Mapping[str, Any]) -> str:
+    """What of `data` is in the page, in sentences; not escaped."""
+    if "reason" in content:
+        return f"Own graphs cannot be drawn here: {content['reason']}. What is shown was recorded."
+    inlined = {n: c["network"] for n, c in content["networks"].items() if "network" in c}
+    left_out = {n: c["reason"] for n, c in content["networks"].items() if "reason" in c}
+    size = sum(characters(network) for network in inlined.values())
+    halves = sum(network["precision"] == "float16" for network in inlined.values())
+    text = (
+        f"{len(inlined)} network{'s' if len(inlined) != 1 else ''} and the algorithm run in this "
+        f"page, with {size / 1e6:.1f} MB of weights: {halves} in float16, with which all decisions "
+        "on the recorded problems are the same, the others in float32. A number counts as "
+        f"different if it is off by more than {content['tolerance']:g}; of equal keys the "
+        "algorithm takes the first."
+    )
+    return text + "".join(
+        f" {name} is shown as recorded only: {reason}." for name, reason in left_out.items()
+    )
+
+
+def _obstacle(subject: Subject | Missing, task: Task) -> str | None:
     if isinstance(subject, Missing):
         return subject.reason
-    if not runs_in_page(task):
-        return f"the page draws no problems of {task.name}"
+    if not isinstance(subject, Network):
+        return "it is a function of Python's"
     if subject.features != task.features:
         return f"the network reads {task.name} in a form that the page does not draw"
     return None
 
 
-def _precision(network: Network, batch: Batch, recording: Recording) -> str:
-    """The smaller one if the predictions stay as recorded."""
+def _precision(network: Network, shown: Shown, name: str) -> str:
+    """The smaller one if the decisions on the problems that are shown stay the same."""
     with np.errstate(over="ignore"):
         rounded = {
             name: np.asarray(array).astype(np.float16).astype(np.float32)
@@ -137,22 +181,20 @@ def _precision(network: Network, batch: Batch, recording: Recording) -> str:
         }
     if not all(np.isfinite(array).all() for array in rounded.values()):
         return "float32"
-    again = networks.run(networks.with_arrays(network, rounded), batch)
+    batch = shown.batch
+    before = shown.recordings.get(name) or networks.run(network, batch)
+    after = networks.run(networks.with_arrays(network, rounded), batch)
     # Numbers are no decisions: they are compared by what is decided from them.
-    decided = [f for f in network.features if f.name in again.logits and f.kind != "scalar"]
-    valid = again.valid
-    same = all(
-        np.array_equal(before[valid], after[valid])
-        if f.name in recording.hints
-        else np.array_equal(before, after)
-        for f in decided
-        for before, after in [_pair(f.name, recording, again)]
-    )
+    decided = [f for f in network.features if f.name in after.logits and f.kind != "scalar"]
+    valid = after.valid
+
+    def decisions(feature: Feature, recording: Recording) -> np.ndarray:
+        if feature.stage is Stage.HINT:
+            return np.asarray(recording.hints[feature.name])[valid]
+        return np.asarray(recording.outputs[feature.name])
+
+    same = all(np.array_equal(decisions(f, before), decisions(f, after)) for f in decided)
     return "float16" if same else "float32"
-
-
-def _pair(name: str, *recordings: Recording) -> list[np.ndarray]:
-    return [np.asarray((r.hints | r.outputs)[name]) for r in recordings]
 
 
 def describe(network: Network, precision: str) -> dict[str, Any]:
@@ -184,5 +226,6 @@ def _base64(array: np.ndarray, dtype: str) -> str:
     return base64.b64encode(little.tobytes()).decode()
 
 
-def _texts(array: Mapping[str, Any]) -> list[str]:
-    return [array["values"], array.get("places", "")]
+def characters(described: Mapping[str, Any]) -> int:
+    """Of a network's weights in the page."""
+    return sum(len(a["values"]) + len(a.get("places", "")) for a in described["arrays"].values())

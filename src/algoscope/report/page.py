@@ -12,7 +12,7 @@ from algoscope.markup import escape
 from algoscope.programs.compiler import Compiled
 from algoscope.report import explorer, html, verdicts
 from algoscope.report.chapter import Chapter, Source
-from algoscope.report.examine import findings, findings_of
+from algoscope.report.examine import findings, findings_of, members_of
 from algoscope.report.figures import style
 from algoscope.report.findings import Findings
 from algoscope.report.html import Section
@@ -57,7 +57,9 @@ def report(
         Chapter(
             f"{task}-" if len(names) > 1 else "",
             sources=[
-                Source(run.name, examined(run, task), run) for run in runs if task in run.tasks
+                Source(run.name, examined(run, task), members_of(run, task), run)
+                for run in runs
+                if task in run.tasks
             ],
         )
         for task in names
@@ -84,7 +86,9 @@ def report_own(
     found = findings_of(subjects, task, problem_seed=problem_seed, problems=problems, report=report)
     name = shlex.join(map(str, files))
     folder = path.with_name(f"{path.stem}-figures")
-    return _write([Chapter(sources=[Source(name, found)])], path, folder, report), found
+    networks = {n: s.network if isinstance(s, Compiled) else s for n, s in subjects.items()}
+    chapter = Chapter(sources=[Source(name, found, networks)])
+    return _write([chapter], path, folder, report), found
 
 
 def _write(
@@ -115,10 +119,16 @@ def _render(chapters: Sequence[Chapter], folder: pathlib.Path) -> str:
         "SVG, PDF and PNG, with its numbers as CSV: "
         f"{escape(', '.join(figure.name for figure in drawn))}.</p></footer>"
     )
-    all_findings = {explorer_data_id(chapter): chapter.findings for chapter in chapters}
+    explored = {
+        explorer_data_id(chapter): explorer.data(chapter.findings.shown, chapter.findings.words)
+        | {"live": chapter.live}
+        for chapter in chapters
+    }
+    all_findings = [chapter.findings for chapter in chapters]
     return html.page(
-        "; ".join(verdicts.headline(f.task, f.judgements) for f in all_findings.values()),
+        "; ".join(verdicts.headline(f.task, f.judgements) for f in all_findings),
         [*body, Section("files", "", files)],
-        scripts=("page.js", "explorer.js"),
-        data={name: explorer.data(f.shown, f.words) for name, f in all_findings.items()},
+        styles=("page.css", "studio.css"),
+        scripts=("page.js", *explorer.SCRIPTS),
+        data=explored,
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from algoscope import programs, tasks
 from algoscope.markup import element, escape
-from algoscope.report import attempts, html, provenance, verdicts
+from algoscope.report import attempts, html, live, provenance, verdicts
 from algoscope.report.chapter import Chapter
 from algoscope.report.figures import (
     accuracy,
@@ -128,13 +128,22 @@ def _attention(chapter: Chapter) -> str:
 
 def _explorer(chapter: Chapter) -> str:
     data = explorer_data_id(chapter)
+    own = (
+        ""
+        if "reason" in chapter.live
+        else "<p><strong>Draw a graph of your own</strong> and the networks run on it here, as you "
+        "draw; search for a graph on which one of them is not the algorithm; switch heads off, "
+        "pin what a node reads, put in a state from another run.</p>"
+    )
     return (
         "<p>Two subjects on the same problem. Arrows point to the node that reads, a ring is what "
         "it reads of itself, the stronger the more; below, the same as a matrix (row reads column) "
         "and every variable against the reference trace. Filled nodes have their mask set; what is "
         "wrong has a cross and a dashed outline. Choose a node to see its own reading. Keys, once "
         "the box is chosen: <kbd>←</kbd> <kbd>→</kbd> step, <kbd>space</kbd> plays.</p>"
+        + own
         + element("div", class_="explorer", data_from=data, role="group", aria_label="explorer")
+        + element("p", escape(live.account(chapter.live)), class_="muted small")
         + "<noscript><p>The explorer needs JavaScript.</p></noscript>"
     )
 

@@ -3,7 +3,8 @@
 //   off        heads that read nothing: their α is 0
 //   pins       { receiver, sender }: the receiver reads this sender alone, in every head
 //   exchanges  { step, node, donor }: before the step, what the node keeps (its hidden state, and
-//              its hints as they were fed back) is what the node of the donor's run keeps there
+//              its hints as they were fed back) is what the node of the donor's run keeps there, or
+//              at its end, if it is shorter
 //
 // The same exchange in a compiled program is what the algorithm would do: its states are the
 // algorithm's variables.
@@ -36,11 +37,11 @@ const Interventions = (() => {
       if (!now.length) return { hidden, hints };
       const after = { hidden: hidden.slice(), hints: copied(hints) };
       for (const { node, donor } of now) {
-        const width = hidden.length / n;
-        put(after.hidden, donor.hidden[step - 1], node, width);
+        const width = hidden.length / n, kept = Math.min(step, donor.hidden.length) - 1;
+        put(after.hidden, donor.hidden[kept], node, width);
         for (const { name } of features) {
           const rows = after.hints[name];
-          put(rows, donor.fedBack[step - 1][name], node, rows.length / n);
+          put(rows, donor.fedBack[kept][name], node, rows.length / n);
         }
       }
       return after;

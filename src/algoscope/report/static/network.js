@@ -171,8 +171,13 @@ const Network = (() => {
   };
 
   // The run of a problem: attention, states, logits and decisions of each step, and the answer.
-  const run = (network, problem, interventions = Interventions.none) => {
+  // Yields what there is after each step, so that whoever asked may do something else, or stop.
+  function* stepping(network, problem, interventions = Interventions.none) {
     const { config, features } = network, { n, steps } = problem;
+    if (config.attention_bias && config.attention_bias !== n) {
+      throw new Unsupported(`nodes: got ${n}, needed ${config.attention_bias}, the size that the ` +
+        "network's pre-attention bias is made for");
+    }
     const hintFeatures = features.filter((feature) => feature.stage === "hint");
     const fed = config.encode_hints ? hintFeatures : [];
     const said = config.decode_hints ? hintFeatures : [];
@@ -205,12 +210,20 @@ const Network = (() => {
       result.attention.push(processed.attention);
       result.hidden.push(hidden);
       result.fedBack.push(hints);
+      yield result;
     }
     for (const feature of features.filter(({ stage }) => stage === "output")) {
       logits[feature.name] = Decoders.decode(network, feature, states);
       result.outputs[feature.name] = decide(feature, logits[feature.name], n);
     }
     return result;
+  }
+
+  const run = (network, problem, interventions) => {
+    const all = stepping(network, problem, interventions);
+    let next = all.next();
+    while (!next.done) next = all.next();
+    return next.value;
   };
 
   // All rounds of a step; the attention of all rounds along the axis of heads.
@@ -229,5 +242,5 @@ const Network = (() => {
     return { n, hidden, edges, attention: all };
   };
 
-  return { read, run, heads, attends, layerOnScalars, value, Unsupported };
+  return { read, run, stepping, heads, attends, layerOnScalars, value, Unsupported };
 })();

@@ -6,14 +6,18 @@
 const Weights = (() => {
   class WeightsError extends Error {}
 
-  const octets = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const octets = (text) => {
+    const letters = atob(text), bytes = new Uint8Array(letters.length);
+    for (let k = 0; k < bytes.length; k++) bytes[k] = letters.charCodeAt(k);
+    return bytes;
+  };
 
   // (-1)^sign 2^(exponent - 15) (1 + fraction / 1024), without the 1 where the exponent is 0
+  const POWERS = Float64Array.from({ length: 31 }, (_, exponent) => 2 ** (exponent - 15) / 1024);
   const half = (bits) => {
     const sign = bits >> 15 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = bits & 1023;
     if (exponent === 31) return fraction ? NaN : sign * Infinity;
-    return exponent ? sign * 2 ** (exponent - 15) * (1 + fraction / 1024)
-      : sign * 2 ** -14 * (fraction / 1024);
+    return sign * (exponent ? POWERS[exponent] * (1024 + fraction) : POWERS[1] * fraction);
   };
 
   const READERS = {
@@ -28,7 +32,8 @@ const Weights = (() => {
     }
     const { size, read } = READERS[type], bytes = octets(text), view = new DataView(bytes.buffer);
     const values = new Float64Array(Math.floor(bytes.length / size));
-    return values.map((_, k) => read(view, k * size));
+    for (let k = 0; k < values.length; k++) values[k] = read(view, k * size);
+    return values;
   };
 
   const array = (name, { shape, values, places }, precision) => {

@@ -1,0 +1,33 @@
+// Elements of the page, made from tags, attributes and texts; texts enter as text, never as markup.
+"use strict";
+
+const Dom = (() => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const DRAWN = new Set(["svg", "g", "line", "path", "circle", "rect", "text"]);
+
+  const make = (tag, attributes = {}, ...children) => {
+    const made = DRAWN.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  };
+
+  // Options of a choice, by number.
+  const options = (texts, chosen) => texts.map((text, index) => {
+    const option = make("option", { value: index }, text);
+    option.selected = index === chosen;
+    return option;
+  });
+
+  const button = (text, act, attributes = {}) => {
+    const made = make("button", { type: "button", ...attributes }, text);
+    made.addEventListener("click", act);
+    return made;
+  };
+
+  const labelled = (text, control) => make("label", {}, text, control);
+
+  const range = (count) => Array.from({ length: count }, (_, k) => k);
+
+  return { make, options, button, labelled, range };
+})();

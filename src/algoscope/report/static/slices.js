@@ -1,0 +1,31 @@
+// Long work in slices, so that the page answers in between: a generator that yields often is run
+// for a few milliseconds at a time, until it ends or is told to stop.
+"use strict";
+
+const Slices = (() => {
+  const FIRST = 60, LATER = 14;
+
+  // `rest` is called between slices, so many milliseconds apart, `done` at the end.
+  const run = (generator, { rest, often = 120, done }) => {
+    let stopped = false, rested = performance.now();
+    const slice = (budget) => {
+      if (stopped) return;
+      const end = performance.now() + budget;
+      let next;
+      do next = generator.next(); while (!next.done && performance.now() < end);
+      if (next.done) {
+        done();
+        return;
+      }
+      if (performance.now() - rested > often) {
+        rest();
+        rested = performance.now();
+      }
+      setTimeout(slice, 0, LATER);
+    };
+    slice(FIRST);
+    return () => { stopped = true; };
+  };
+
+  return { run };
+})();

@@ -1,0 +1,498 @@
+"""A graph of one's own in the report, in a real browser: by pointer, keyboard, form and text."""
+
+import dataclasses
+import json
+import re
+
+import jax
+import numpy as np
+import pytest
+from browsing import FONTS, NARROWEST, cut_on_paper, obstacles, too_wide
+
+from algoscope import networks, programs, tasks
+from algoscope.falsify.disagreement import compare
+from algoscope.networks import NetworkConfig
+from algoscope.programs import Role
+from algoscope.programs.compiler import compile_program
+from algoscope.report import explorer, html, live
+from algoscope.report.findings import Shown
+from algoscope.tasks.sampling import trace_problems
+
+TASKS = [name for name in tasks.names(variants=True) if live.runs_in_page(tasks.get(name))]
+HOSTILE = "<img src=x onerror=window.owned=1>"
+BOX = '<div class="explorer" data-from="explored" role="group" aria-label="explorer"></div>'
+WEIGHTS = "svg => [...svg.querySelectorAll('.cell')].map(cell => Number(cell.dataset.weight))"
+DONE = "algoscope: drawn until shown"
+
+
+SMALL = NetworkConfig(width=16)
+
+
+def network_for(task: str, config: NetworkConfig = SMALL, seed: int = 3):
+    return networks.build(task, config, key=jax.random.key(seed))
+
+
+def compiled_for(task: str):
+    return compile_program(programs.of_task(task, Role.REFERENCE)[0]).network
+
+
+def explored(task: str, subjects, control: str | None = None, nodes: int = 6) -> dict:
+    """The explorer's data of subjects on two problems."""
+    batch = tasks.sample(task, nodes, 2, seed=5)
+    recordings = {
+        name: dataclasses.replace(networks.run(subject, batch), logits={}).take(np.arange(2))
+        for name, subject in subjects.items()
+    }
+    shown = Shown(["a problem", "another"], batch, recordings)
+    words = {name: "undecided" for name in subjects if name != control}
+    own = live.data(shown, subjects, words, control)
+    return explorer.data(shown, words) | {"live": own}
+
+
+@pytest.fixture
+def studio(visit, tmp_path):
+    """Opens a page with the explorer alone, in which one draws."""
+
+    def opened(data: dict, **screen):
+        path = tmp_path / "page.html"
+        path.write_text(
+            html.page(
+                "studio",
+                [html.Section("s", "s", BOX)],
+                styles=("page.css", "studio.css"),
+                scripts=("page.js", *explorer.SCRIPTS),
+                data={"explored": data},
+            )
+        )
+        shown, troubles = visit(path.as_uri(), **screen)
+        shown.context.set_offline(True)
+        shown.click(".modes .own")
+        settled(shown)
+        return shown, troubles
+
+    return opened
+
+
+def settled(shown) -> None:
+    """Waits until everybody has run on what was drawn."""
+    shown.wait_for_function(
+        "() => document.querySelector('.explorer').ariaBusy === 'false'"
+        " && !document.querySelector('.find').textContent.startsWith('Stop')"
+    )
+
+
+def graph_text(shown) -> str:
+    return shown.locator(".as-text textarea").evaluate("area => area.value")
+
+
+def draw(shown, text: str) -> None:
+    shown.locator(".as-text").evaluate("folded => folded.open = true")
+    shown.fill(".as-text textarea", text)
+    shown.click("text=Use this text")
+    settled(shown)
+
+
+def traced(task: str, text: str):
+    """A drawn graph without weights, traced in Python."""
+    nodes, source = int(text.split()[0]), re.search(r"source (\d+)", text)
+    adjacency = np.zeros((nodes, nodes))
+    for a, sign, b in re.findall(r"(\d+)([->])(\d+)", text):
+        adjacency[int(a), int(b)] = 1
+        if sign == "-":
+            adjacency[int(b), int(a)] = 1
+    problem = {"A": adjacency} | ({"s": np.array([int(source[1])])} if source else {})
+    return trace_problems(tasks.get(task), nodes, [problem])
+
+
+def table(shown) -> list[list[str]]:
+    return shown.locator("table.variables tbody").evaluate(
+        "body => [...body.rows].map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+
+
+def step_of(shown) -> tuple[int, int]:
+    first, last = re.findall(r"\d+", shown.inner_text(".step"))
+    return int(first), int(last)
+
+
+@pytest.fixture(scope="module")
+def bfs():
+    """The data of compiled BFS and a network that is not trained."""
+    return explored("bfs", {"compiled bfs": compiled_for("bfs"), "mine": network_for("bfs")},
+                    "compiled bfs")  # fmt: skip
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_is_drawn_and_run(studio, task):
+    """In every family, with the compiled program where the library has one."""
+    subjects = {"mine": network_for(task)}
+    control = None
+    if programs.of_task(task, Role.REFERENCE) and task != "bridges":
+        control = "compiled"
+        subjects = {control: compiled_for(task)} | subjects
+    shown, troubles = studio(explored(task, subjects, control))
+    families = shown.locator("[aria-label='family of graphs'] optgroup").first.locator("option")
+    assert families.count() == 7
+    shown.fill("[aria-label='nodes of a new graph']", "5")
+    for family in families.all_inner_texts():
+        shown.select_option("[aria-label='family of graphs']", family)
+        shown.click("text=Draw it")
+        settled(shown)
+        assert graph_text(shown).startswith("5 nodes")
+        assert shown.locator(".canvas .knot").count() == 5
+        told = shown.locator(".differs").all_inner_texts()
+        ties = family == "with ties"
+        if control and not ties:
+            assert told[0].startswith("✓ compiled does as the algorithm")
+        assert told[-1].startswith(("✓ mine does as the algorithm", "First differs: "))
+        assert shown.locator("canvas.hidden:visible").count() == len(subjects)
+    shown.select_option("[aria-label='family of graphs']", "recorded 0")
+    shown.click("text=Draw it")
+    settled(shown)
+    assert graph_text(shown).startswith("6 nodes")
+    assert not troubles
+
+
+def test_what_is_shown_of_a_drawn_graph_is_what_python_has(studio, bfs):
+    """Attention, variables and where a subject first differs, step by step."""
+    shown, troubles = studio(bfs)
+    subjects = {"compiled bfs": compiled_for("bfs"), "mine": network_for("bfs")}
+    for text in ("7 nodes, source 2: 0-1, 1-2, 2-3, 3-4, 4-5, 0-6", "5 nodes, source 0: 1-2, 3-3"):
+        draw(shown, text)
+        batch = traced("bfs", graph_text(shown))
+        steps = max(1, int(batch.lengths[0]) - 1)
+        recordings = [networks.run(network, batch) for network in subjects.values()]
+        shown.locator(".explorer").focus()
+        shown.keyboard.press("Home")
+        for step in range(steps):
+            assert step_of(shown) == (step + 1, steps)
+            for side, recording in enumerate(recordings):
+                weights = shown.locator("svg.matrix").nth(side).evaluate(WEIGHTS)
+                truth = np.asarray(recording.attention)[0, step, 0]
+                assert np.abs(np.reshape(weights, truth.shape) - truth).max() < 1e-3
+            for node, row in enumerate(table(shown)):
+                # The input s, then both variables of reference and sides.
+                said = [batch.hints["reach_h"][0, min(step + 1, batch.time - 1), node]]
+                said += [r.hints["reach_h"][0, step, node] for r in recordings]
+                assert row[2:5] == ["●" if value else "·" for value in said]
+                told = [r.hints["pi_h"][0, step, node] for r in recordings]
+                assert row[6:8] == [str(int(value)) for value in told]
+            shown.keyboard.press("ArrowRight")
+        first = int(compare(subjects["mine"], batch).first_step[0])
+        sentence = shown.locator(".differs").nth(1).inner_text()
+        assert f"at step {first + 1} is" in sentence if first >= 0 else "step" not in sentence
+        assert shown.locator(".differs").nth(0).inner_text().startswith("✓")
+    assert not troubles
+
+
+def spot(shown, node: int) -> tuple[float, float]:
+    box = shown.locator(f".canvas [data-node='{node}'] .node").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_a_pointer_adds_joins_moves_and_deletes(studio, bfs):
+    shown, troubles = studio(bfs)
+    draw(shown, "3 nodes, source 0: 0-1")
+    shown.locator(".canvas").evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
+    corner = shown.locator(".canvas").bounding_box()
+    shown.mouse.click(corner["x"] + 14, corner["y"] + 14)
+    assert graph_text(shown) == "4 nodes, source 0: 0-1", "a click on the ground adds a node"
+    shown.mouse.click(*spot(shown, 2))
+    shown.mouse.click(*spot(shown, 3))
+    assert graph_text(shown) == "4 nodes, source 0: 0-1, 2-3", "clicks on two nodes join them"
+    x, y = spot(shown, 2)
+    shown.mouse.move(x, y)
+    shown.mouse.down()
+    shown.mouse.move(x + 30, y + 5, steps=3)
+    shown.mouse.up()
+    assert spot(shown, 2) == pytest.approx((x + 30, y + 5), abs=1.5), "a drag moves a node"
+    assert graph_text(shown) == "4 nodes, source 0: 0-1, 2-3"
+    shown.mouse.click(*(sum(pair) / 2 for pair in zip(spot(shown, 0), spot(shown, 1), strict=True)))
+    shown.click("text=Delete edge")
+    assert graph_text(shown) == "4 nodes, source 0: 2-3"
+    shown.mouse.click(*spot(shown, 1))
+    shown.click("text=Make it the source")
+    assert graph_text(shown) == "4 nodes, source 1: 2-3"
+    shown.click("text=Delete node")
+    assert graph_text(shown) == "3 nodes, source 0: 1-2", "nodes after it move up"
+    for _ in range(3):
+        shown.click(".undo")
+    assert graph_text(shown) == "4 nodes, source 0: 0-1, 2-3"
+    settled(shown)
+    assert not troubles
+
+
+def test_a_keyboard_does_all_that_a_mouse_does(studio, bfs):
+    shown, troubles = studio(bfs)
+    draw(shown, "3 nodes, source 0: 0-1")
+    shown.locator(".canvas [data-node='1']").focus()
+    shown.keyboard.press("Enter")
+    shown.keyboard.press("Tab")
+    shown.keyboard.press("Enter")
+    assert graph_text(shown) == "3 nodes, source 0: 0-1, 1-2"
+    shown.keyboard.press("s")
+    assert graph_text(shown) == "3 nodes, source 2: 0-1, 1-2"
+    before = spot(shown, 2)
+    shown.keyboard.press("ArrowUp")
+    assert spot(shown, 2) != before
+    assert step_of(shown)[0] == 1, "arrows on a node move it, and not the time"
+    assert "node 2, the source" in shown.evaluate("document.activeElement.ariaLabel")
+    shown.keyboard.press("Delete")
+    assert graph_text(shown) == "2 nodes, source 0: 0-1"
+    shown.keyboard.press("Control+z")
+    assert graph_text(shown) == "3 nodes, source 2: 0-1, 1-2"
+    shown.select_option("[aria-label='selected node or edge']", label="edge 1 – 2")
+    shown.locator("text=Delete edge").press("Enter")
+    assert graph_text(shown) == "3 nodes, source 2: 0-1"
+    shown.locator("text=Add node").press("Enter")
+    assert graph_text(shown) == "4 nodes, source 2: 0-1"
+    assert shown.locator(".editor .said[role=status]").inner_text() == "Node 3 added."
+    settled(shown)
+    assert not troubles
+
+
+def test_weights_are_set(studio):
+    data = explored("dijkstra", {"compiled": compiled_for("dijkstra")}, "compiled")
+    shown, troubles = studio(data)
+    draw(shown, "3 nodes, source 0: 0-1 0.5, 1-2 0.5, 0-2 0.9")
+    last = shown.locator(".variables tbody tr").nth(2)
+    shown.locator(".explorer").focus()
+    shown.keyboard.press("End")
+    assert "0.9" in last.inner_text()
+    shown.select_option("[aria-label='selected node or edge']", label="edge 0 – 1")
+    shown.fill("[aria-label='weight']", "0.25")
+    shown.keyboard.press("Enter")
+    settled(shown)
+    shown.locator(".explorer").focus()
+    shown.keyboard.press("End")
+    assert "0.75" in last.inner_text(), "the path over node 1 is the shorter one"
+    shown.fill("[aria-label='weight']", "-1")
+    shown.keyboard.press("Enter")
+    assert "weight: got -1, needed a number above 0" in shown.inner_text(".said.fault")
+    assert not troubles
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (HOSTILE, "graph: got"),
+        ("9999999999 nodes: ", "nodes: got 9999999999, needed a whole number from 1 to 24"),
+        ("3 nodes, source 7: 0-1", "source: got 7"),
+        ("3 nodes: 0-5", "edge: got 5"),
+        ("3 nodes: 0-1 0.5, <b>", 'edge: got "<b>"'),
+        ("3 nodes: __proto__", "edge: got"),
+    ],
+)
+def test_a_hostile_graph_is_refused_in_a_sentence(studio, bfs, text, sentence):
+    shown, troubles = studio(bfs)
+    before = graph_text(shown)
+    shown.locator(".as-text").evaluate("folded => folded.open = true")
+    shown.fill(".as-text textarea", text)
+    shown.click("text=Use this text")
+    assert sentence in shown.inner_text(".said.fault")
+    shown.click("text=Add node")
+    assert int(graph_text(shown).split()[0]) == int(before.split()[0]) + 1, "it goes on"
+    assert shown.evaluate("window.owned === undefined")
+    assert not troubles
+
+
+def test_cycles_are_refused_where_the_algorithm_reads_none(studio):
+    shown, _ = studio(explored("topological_sort", {"mine": network_for("topological_sort")}))
+    draw(shown, "3 nodes: 0>1, 1>2")
+    draw(shown, "3 nodes: 0>1, 1>2, 2>0")
+    assert "got a cycle among the nodes 0, 1, 2" in shown.inner_text(".said.fault")
+
+
+def test_hostile_names_and_weights_leave_the_page_whole(studio, bfs):
+    data = json.loads(json.dumps(bfs))
+    network = data["live"]["networks"].pop("mine")
+    data["live"]["networks"][HOSTILE] = network
+    data["subjects"][1]["name"] = HOSTILE
+    network["network"]["arrays"]["encoders.pos.weight"] = {"shape": [1, 16], "values": "%%%"}
+    shown, troubles = studio(data)
+    told = shown.locator(".side p").nth(1).inner_text()
+    assert told.startswith("Cannot be run here, its weights are not readable")
+    assert HOSTILE in shown.locator(".side select").nth(1).inner_text()
+    assert shown.locator(".differs").nth(0).inner_text().startswith("✓ compiled bfs does")
+    shown.click(".find")
+    assert "Cannot be run here" in shown.locator(".panel > .said").inner_text()
+    del network["network"]["config"]
+    shown, troubles = studio(data)
+    assert "Cannot be run here" in shown.locator(".side p").nth(1).inner_text()
+    assert shown.evaluate("window.owned === undefined")
+    assert not troubles
+
+
+def test_the_search_finds_a_graph_and_makes_it_smaller(studio, bfs):
+    shown, troubles = studio(bfs)
+    shown.click(".find")
+    settled(shown)
+    told = shown.locator(".panel > .said").inner_text()
+    assert re.match(
+        r"mine differs on this graph of \d+ nodes? and \d+ edges?; [\d,]+ graphs? tr", told
+    )
+    batch = traced("bfs", graph_text(shown))
+    assert compare(network_for("bfs"), batch).wrong[0]
+    settled(shown)
+    assert shown.locator(".differs").nth(1).inner_text().startswith("First differs: ")
+    assert not troubles
+
+
+def test_the_search_finds_nothing_against_the_compiled_program(studio):
+    shown, troubles = studio(explored("bfs", {"compiled bfs": compiled_for("bfs")}, "compiled bfs"))
+    shown.click(".find")
+    shown.wait_for_function(
+        "() => /^[1-9]\\d\\d+ graphs/.test(document.querySelector('.panel > .said').textContent)"
+    )
+    shown.evaluate("document.querySelector('.find').click()")
+    told = shown.locator(".panel > .said").inner_text()
+    assert re.match(r"Stopped: [\d,]+ graphs tried, and compiled bfs does as the algorithm", told)
+    assert not troubles
+
+
+def test_interventions_by_hand(studio, bfs):
+    shown, troubles = studio(bfs)
+    draw(shown, "5 nodes, source 0: 0-1, 1-2, 0-2, 2-3")
+    shown.locator(".hands summary").click()
+    plain = [row[3] for row in table(shown)]
+    shown.click("[aria-label='head 1 of compiled bfs']")
+    settled(shown)
+    assert [row[3] for row in table(shown)] != plain, "without its head it reaches nobody"
+    assert [row[2] for row in table(shown)] == plain, "the algorithm has no heads"
+    assert "of these are as the algorithm has them" in shown.inner_text(".effect")
+    shown.click("text=Remove")
+    settled(shown)
+    assert [row[3] for row in table(shown)] == plain
+    shown.select_option("[aria-label='node whose reading is pinned']", "1")
+    shown.select_option("[aria-label='node that it reads']", "3")
+    shown.click(".hands button:text-is('Pin')")
+    settled(shown)
+    assert [row[2:4] for row in table(shown)][1] == ["·", "·"], "the algorithm would miss it, too"
+    pinned = shown.locator("svg.matrix").first.locator("[data-receiver='1'][data-sender='3']")
+    assert pinned.get_attribute("data-weight") == "1.0000"
+    assert "goes on as the algorithm would" in shown.inner_text(".effect")
+    shown.click("text=Remove")
+    shown.click("text=Keep this graph as another run")
+    draw(shown, "5 nodes, source 0: 0-1, 1-4, 2-3")
+    unchanged = [row[2] for row in table(shown)]
+    shown.select_option("[aria-label='the other run']", label="kept graph 1")
+    shown.select_option("[aria-label='node whose state is exchanged']", "2")
+    shown.click(".hands button:text-is('Exchange')")
+    settled(shown)
+    shown.locator(".explorer").focus()
+    shown.keyboard.press("End")
+    algorithm = [row[2] for row in table(shown)]
+    assert unchanged[2] == "·"
+    assert algorithm[2] == "●", "the other run had reached it"
+    assert algorithm == [row[3] for row in table(shown)]
+    assert "algorithm, changed" in shown.locator(".variables th").all_inner_texts()
+    assert not troubles
+
+
+def test_a_network_for_one_size_says_so(studio):
+    config = NetworkConfig(width=16, attention_bias=6)
+    shown, troubles = studio(explored("bfs", {"mine": network_for("bfs", config)}))
+    assert "nodes: got 9, needed 6" in shown.locator(".side p").first.inner_text()
+    draw(shown, "6 nodes, source 0: 0-1, 1-2")
+    assert shown.locator(".differs").inner_text()
+    assert not troubles
+
+
+def test_without_room_or_weights_it_is_shown_as_recorded():
+    batch = tasks.sample("bfs", 5, 2, seed=0)
+    network = network_for("bfs")
+    shown = Shown(["a", "b"], batch, {"mine": networks.run(network, batch)})
+    subjects = {"mine": network, "function": lambda batch: {}, "gone": live.Missing("it went away")}
+    content = live.data(shown, subjects, {}, None, room=100)
+    told = live.account(content)
+    for reason in ("has no room left", "a function of Python's", "gone is shown as recorded only"):
+        assert reason in told
+    assert "1 network and the algorithm" in live.account(live.data(shown, subjects, {}, None))
+
+
+def test_weights_are_halved_only_where_no_decision_changes():
+    batch = tasks.sample("bfs", 8, 4, seed=0)
+    network = network_for("bfs", seed=0)
+    shown = Shown(["a"] * 4, batch, {"mine": networks.run(network, batch)})
+    content = live.data(shown, {"mine": network}, {}, None)
+    assert content["networks"]["mine"]["network"]["precision"] == "float16"
+    assert "1 in float16" in live.account(content)
+    # Weights that float16 cannot hold.
+    arrays = {n: np.asarray(a) * (1e6 if n.endswith("pos.weight") else 1)
+              for n, a in networks.arrays(network).items()}  # fmt: skip
+    large = networks.with_arrays(network, arrays)
+    shown = shown._replace(recordings={"mine": networks.run(large, batch)})
+    content = live.data(shown, {"mine": large}, {}, None)
+    assert content["networks"]["mine"]["network"]["precision"] == "float32"
+    control = live.data(shown, {"mine": network}, {}, "mine")
+    assert control["networks"]["mine"]["network"]["precision"] == "float32", "programs are exact"
+
+
+def test_the_report_has_a_studio(visit, page_path, found):
+    """A report of a run: the size is stated, and everybody runs."""
+    shown, troubles = visit(page_path.as_uri())
+    shown.context.set_offline(True)
+    assert re.search(
+        r"3 networks and the algorithm run in this page, with \d\.\d MB",
+        shown.inner_text("#explore"),
+    )
+    assert page_path.stat().st_size < 4_000_000
+    shown.click(".modes .own")
+    settled(shown)
+    for name in found.judgements:
+        shown.locator(".side select").nth(1).select_option(label=f"{name} – {found.words[name]}")
+        settled(shown)
+        assert shown.locator(".differs").nth(1).inner_text()
+    shown.click("text=Recorded problems")
+    assert shown.locator(".step").inner_text().startswith("step 1")
+    assert not troubles
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_studio_keeps_nobody_out(studio, bfs, axe, theme):
+    shown, _ = studio(bfs, theme=theme)
+    shown.select_option("[aria-label='selected node or edge']", label="node 0")
+    assert obstacles(shown, axe) == []
+
+
+@pytest.mark.parametrize("font", list(FONTS)[:2])
+def test_the_studio_never_scrolls_sideways(studio, bfs, font):
+    shown, _ = studio(bfs, width=NARROWEST)
+    shown.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert too_wide(shown, font) == []
+
+
+def test_the_studio_on_paper(studio, bfs):
+    shown, _ = studio(bfs)
+    assert cut_on_paper(shown) == []
+
+
+def test_time_from_a_drawn_edge_to_the_picture(studio, capsys):
+    """Printed, and not asserted: 16 nodes, a trained network's usual width."""
+    subjects = {
+        "compiled bfs": compiled_for("bfs"),
+        "width 64": network_for("bfs", NetworkConfig(width=64)),
+        "width 128": network_for("bfs", NetworkConfig(width=128)),
+    }
+    shown, troubles = studio(explored("bfs", subjects, "compiled bfs"))
+    times = {}
+    for name in list(subjects)[1:]:
+        shown.locator(".side select").nth(1).select_option(label=f"{name} – undecided")
+        draw(shown, "16 nodes, source 0: " + ", ".join(f"{k}-{k + 1}" for k in range(15)))
+        shown.evaluate("performance.clearMeasures()")
+        for a, b in ((0, 5), (2, 9), (1, 12), (3, 14), (0, 8)):
+            shown.locator(f".canvas [data-node='{a}']").press("Enter")
+            shown.locator(f".canvas [data-node='{b}']").press("Enter")
+            shown.wait_for_timeout(100)
+            settled(shown)
+        times[name] = shown.evaluate(
+            f"performance.getEntriesByName('{DONE}').map(entry => entry.duration)"
+        )
+        assert len(times[name]) == 5, "every drawn edge was measured"
+    with capsys.disabled():
+        for name, measured in times.items():
+            print(
+                f"\n{name}: {np.median(measured):.0f} ms from a drawn edge to the picture "
+                f"(16 nodes, median of {len(measured)}, longest {max(measured):.0f})"
+            )
+    assert not troubles
