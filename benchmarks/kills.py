@@ -5,8 +5,13 @@ that too, and in the end lets it finish. What is there must then be, bit for bit
 makes when nobody kills it; at every moment before, the folder must be absent, free to begin in, or
 a run that says where it is.
 
-    python benchmarks/kills.py --trials 50         # goes on with benchmarks/kills.json
+    python benchmarks/kills.py --trials 50                 # goes on with benchmarks/kills.json
+    python benchmarks/kills.py --trials 50 --seconds 600   # and begins no trial after ten minutes
     python benchmarks/kills.py --report
+
+Moments are counted in time of the processor, so that a busy machine changes none of them. Commands
+are forked from this process, which has imported what they need. Workers of a sweep are processes of
+their own: they are killed alone, with the sweep, or left behind by it.
 """
 
 import argparse
@@ -18,98 +23,262 @@ import pathlib
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+import traceback
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from algoscope import runs
+# What is computed is tiny, and compiled often: fast rather than well, and kept.
+os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0 --xla_cpu_max_isa=AVX"
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+
+import duckdb  # noqa: F401
+import matplotlib.pyplot  # noqa: F401
+
+from algoscope import cli, networks, report, runs, sweeps, tasks, training  # noqa: F401
+from algoscope.configuration import TowerConfig, TransnarConfig
+from algoscope.experiments import transnar_study
 from algoscope.files import write_bytes
 
 ROOT = pathlib.Path(__file__).parents[1]
 FILE = ROOT / "benchmarks" / "kills.json"
-_KILLS = 2
-"""Of each trial, at most."""
-_EARLIEST = 0.15
-"""Of the time that a command takes: before, there is nothing yet that could be lost."""
-_PROGRAM = [sys.executable, "-c", "from algoscope.cli import main; main()"]
-_TRAIN = "train bfs --seeds 2 --steps 300 --sizes 4 --batch 4 --network width=4 --evaluate-every 50"
+_MOST_KILLS = 3
+"""Of each trial."""
+_SHARE = (0.05, 0.95)
+"""Of what a command takes: where the first kill is drawn from."""
+_TICK = os.sysconf("SC_CLK_TCK")
+_POLL = 0.02
+_LOG_LINES = 15
+
+Start = Callable[[], None]
+"""What a forked process does, in the folder of the trial."""
+_TRAIN = (
+    "train bfs --seeds 2 --steps 120 --sizes 4 --batch 4 --network width=4 --evaluate-every 40 "
+    "--scored-on test"
+)
+_SWEEP = """
+after = "score"
+[base]
+tasks = "bfs"
+steps = 60
+evaluate_every = 20
+scored_on = ["test"]
+recipe.sizes = [4]
+recipe.count = 4
+network.width = 4
+[axes]
+learning_rate = [1e-3, 1e-2]
+"""
+
+
+def verb(words: str) -> Start:
+    """A command line."""
+
+    def start() -> None:
+        sys.argv = ["algoscope", *words.split()]
+        cli.main()
+
+    return start
+
+
+def study() -> None:
+    """A study in miniature: a reasoner, a base, a hybrid that reads it, and a rival."""
+    rows = [row for row in transnar_study.ROWS if row.name in ("base", "hybrid", "solver")]
+    transnar_study.run_study(
+        transnar_study.Study(
+            training.TrainingConfig(
+                ("bfs",),
+                steps=40,
+                scored_on=(),
+                recipe=tasks.Recipe(sizes=(4,), count=2),
+                network=networks.NetworkConfig(width=4),
+            ),
+            TransnarConfig(
+                ("bfs",),
+                sizes=(4,),
+                samples=8,
+                steps=40,
+                batch=2,
+                warmup=1,
+                tower=TowerConfig(width=8, layers=1, heads=1, context=128, reads="final"),
+            ),
+            seeds=(0,),
+            test_sizes=(4,),
+            unseen_sizes=(4,),
+            problems=2,
+            mechanism=("bfs", 4),
+            rows=tuple(rows),
+        ),
+        pathlib.Path("runs/study"),
+        print,
+    )
 
 
 class Command(NamedTuple):
     """A command that is killed, in a folder of its own."""
 
     name: str
-    start: str
-    again: str
-    """What goes on with it."""
+    start: Start
     kept: tuple[str, ...]
     """Files, by pattern, that are the same whoever was killed."""
     turns: int
-    """Of ten trials, so many: the longer a command takes, the fewer."""
-    before: str = ""
+    """Of fifty trials, so many."""
+    again: Start | None = None
+    """What goes on with a run that has begun, where it is not the command itself."""
+    before: Start | None = None
     """What has to be done first, once."""
+    there: tuple[str, ...] = ()
+    """Files that have to be there in the end, whatever they hold: dates, and how long it took."""
 
 
-_WEIGHTS = ("**/weights/*/*.safetensors", "**/metrics.safetensors", "**/results.json")
-_FINDINGS = (*_WEIGHTS, "**/findings/*.safetensors", "**/findings/*/*.json")
+_WEIGHTS = ("**/weights/*/*.safetensors", "**/metrics.safetensors", "runs/*/results.json")
+_FINDINGS = (*_WEIGHTS, "**/findings/*.safetensors", "**/findings/*/*.json", "**/findings/*.json")
 COMMANDS = (
     Command(
         "train",
-        f"{_TRAIN} --checkpoint-seconds 0 --out runs/run",
-        "train --resume runs/run --checkpoint-seconds 0",
+        verb(f"{_TRAIN} --checkpoint-seconds 0 --out runs/run"),
         _WEIGHTS,
-        turns=4,
+        turns=19,
+        again=verb("train --resume runs/run --checkpoint-seconds 0"),
+        there=("runs/run/*.parquet",),
     ),
     Command(
         "demo",
-        "demo --out runs/demo --seeds 1 --steps 20 --sizes 4 --problems 50",
-        "demo --out runs/demo --seeds 1 --steps 20 --sizes 4 --problems 50",
+        verb("demo --out runs/demo --seeds 1 --steps 20 --sizes 4 --problems 50"),
         _FINDINGS,
-        turns=1,
+        turns=3,
+        there=("runs/demo/*.parquet", "runs/demo/report.html", "runs/demo/figures/*"),
     ),
     Command(
         "gap",
-        "judge runs/run --problems 50 --seeds 0 --json",
-        "judge runs/run --problems 50 --seeds 0 --json",
+        verb("judge runs/run --problems 30 --seeds 0 --json"),
         _FINDINGS,
-        turns=2,
-        before=f"{_TRAIN} --out runs/run",
+        turns=12,
+        before=verb(f"{_TRAIN} --out runs/run"),
+    ),
+    Command(
+        "sweep",
+        verb("sweep sweep.toml --checkpoint-seconds 0"),
+        ("**/weights/*/*.safetensors", "**/metrics.safetensors", "runs/*/*/results.json"),
+        turns=6,
+        there=("runs/*/*/*.parquet",),
     ),
     Command(
         "study",
-        "reproduce mind-the-gap-bfs --preset smoke --out runs/study",
-        "reproduce mind-the-gap-bfs --preset smoke --out runs/study",
-        _WEIGHTS,
-        turns=3,
+        study,
+        ("**/*.safetensors", "runs/study/scores/*.json", "runs/study/mechanism.json"),
+        turns=10,
+        there=("runs/study/results.json",),
     ),
 )
 
 
-def call(command: str, place: pathlib.Path) -> subprocess.Popen:
-    (place / "log").touch()
-    with (place / "log").open("ab") as log:
-        return subprocess.Popen(
-            [*_PROGRAM, *command.split()], cwd=place, stdout=log, stderr=log, start_new_session=True
-        )
+class Process:
+    """A forked process that does what a user's would, and those that it starts."""
+
+    def __init__(self, start: Start, place: pathlib.Path):
+        self._place = place
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if not self.pid:
+            self._work(start)
+        self.status: int | None = None
+
+    def _work(self, start: Start) -> None:
+        status = 1
+        try:
+            os.setsid()
+            os.chdir(self._place)
+            log = os.open("log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            start()
+            status = 0
+        except SystemExit as end:
+            print(end.code, flush=True)
+            status = end.code if isinstance(end.code, int) else 1
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+
+    def ended(self, seconds: float | None = None) -> bool:
+        """Whether it ends before it and its children took so long, of the processor."""
+        begun = self.processor_seconds()
+        while self.status is None:
+            pid, status, _ = os.wait4(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+            elif seconds is not None and self.processor_seconds() - begun > seconds:
+                return False
+            else:
+                time.sleep(_POLL)
+        return True
+
+    def processor_seconds(self) -> float:
+        return sum(ticks for _, ticks in family(self.pid).values()) / _TICK
+
+    def kill(self, chance: random.Random) -> str:
+        """Kills the command, its children, or both; returns which."""
+        children = [pid for pid in family(self.pid) if pid != self.pid]
+        victims = chance.choice(("command", "children", "all")) if children else "command"
+        pids = {"command": [self.pid], "children": children, "all": [self.pid, *children]}[victims]
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return victims
 
 
-def finished(command: str, place: pathlib.Path) -> float:
-    begun = time.monotonic()
-    process = call(command, place)
-    if process.wait():
-        raise RuntimeError(f"{command}: status {process.returncode}\n{(place / 'log').read_text()}")
-    return time.monotonic() - begun
+def family(ancestor: int) -> dict[int, tuple[int, int]]:
+    """A process and its descendants: of each its parent, and what it and its dead took."""
+    all_of_them = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                line = pathlib.Path(entry.path, "stat").read_text()
+            except OSError:
+                continue
+            fields = line.rpartition(")")[2].split()
+            all_of_them[int(entry.name)] = (int(fields[1]), sum(map(int, fields[11:15])))
+    members = [ancestor]
+    for member in members:
+        members += [pid for pid, (parent, _) in all_of_them.items() if parent == member]
+    return {pid: all_of_them[pid] for pid in members if pid in all_of_them}
+
+
+def finished(start: Start, place: pathlib.Path) -> float:
+    """Seconds of the processor that it took."""
+    before = os.times()
+    process = Process(start, place)
+    process.ended()
+    if process.status:
+        raise RuntimeError(f"status {process.status}\n{_last_lines(place)}")
+    after = os.times()
+    return (after.children_user - before.children_user) + (
+        after.children_system - before.children_system
+    )
+
+
+def _last_lines(place: pathlib.Path) -> str:
+    return "\n".join((place / "log").read_text(errors="replace").splitlines()[-_LOG_LINES:])
 
 
 def digest(command: Command, place: pathlib.Path) -> dict[str, str]:
     """Of what is kept, by path."""
-    return {
-        str(path.relative_to(place)): hashlib.sha256(path.read_bytes()).hexdigest()
+    found = {
+        str(path.relative_to(place)): hashlib.sha256(path.read_bytes()).hexdigest()[:16]
         for pattern in command.kept
         for path in sorted(place.glob(pattern))
     }
+    present = {
+        str(path.relative_to(place)): "there"
+        for pattern in command.there
+        for path in sorted(place.glob(pattern))
+    }
+    return found | present
 
 
 def sound(place: pathlib.Path) -> list[str]:
@@ -118,106 +287,122 @@ def sound(place: pathlib.Path) -> list[str]:
     return [damaged.fault for damaged in runs.survey(root).damaged] if root.exists() else []
 
 
-class Reference(NamedTuple):
-    """The same without any kill."""
-
-    digest: dict[str, str]
-    seconds: float
-
-
 def prepared(command: Command, place: pathlib.Path) -> None:
+    place.mkdir()
+    (place / "sweep.toml").write_text(_SWEEP)
     if command.before:
         finished(command.before, place)
 
 
-def reference(command: Command) -> Reference:
-    with tempfile.TemporaryDirectory() as folder:
-        place = pathlib.Path(folder)
-        prepared(command, place)
-        finished(command.start, place)
-        known = digest(command, place)
-    with tempfile.TemporaryDirectory() as folder:  # Again, with everything compiled.
-        place = pathlib.Path(folder)
-        prepared(command, place)
-        seconds = finished(command.start, place)
-        if digest(command, place) != known:
-            raise RuntimeError(f"{command.name}: two calls without a kill differ")
-    return Reference(known, seconds)
+def reference(command: Command, template: pathlib.Path) -> dict[str, Any]:
+    """What the command makes without any kill, and what it takes once everything is compiled."""
+    digests, seconds = [], 0.0
+    for _ in range(2):
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder) / "place"
+            shutil.copytree(template, place)
+            seconds = finished(command.start, place)
+            digests.append(digest(command, place))
+    if digests[0] != digests[1]:
+        differing = {name for name, _ in digests[0].items() ^ digests[1].items()}
+        raise RuntimeError(f"{command.name}: two calls without a kill differ in {differing}")
+    return {"processor_seconds": round(seconds, 2), "digest": digests[0]}
 
 
 def trial(
-    command: Command, known: Reference, number: int, template: pathlib.Path
+    command: Command, known: dict[str, Any], number: int, template: pathlib.Path
 ) -> dict[str, Any]:
     chance = random.Random(f"{command.name} {number}")
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder) / "place"
         shutil.copytree(template, place)
-        faults, kills = [], 0
-        wanted = chance.randint(1, _KILLS)
-        while kills < wanted:
-            process = call(_next(command, place), place)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(chance.uniform(_EARLIEST, 1.0) * known.seconds)
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                kills += 1
-            elif kills == 0:  # It was done before: what was killed nowhere is no trial.
+        faults, moments, process = [], [], None
+        wanted = chance.randint(1, _MOST_KILLS)
+        while len(moments) < wanted:
+            process = process or Process(_next(command, place), place)
+            share = chance.uniform(*_SHARE)
+            if process.ended(share * known["processor_seconds"]):
+                if moments:
+                    break
+                # What was killed nowhere is no trial.
+                process = None
                 shutil.rmtree(place)
                 shutil.copytree(template, place)
-            else:
-                break
+                continue
+            victims = process.kill(chance)
+            moments.append(f"{victims} at {share:.2f}")
+            if victims != "children":
+                process.ended()
+                process = None
             faults += sound(place)
-        finished(_next(command, place), place)
-        same = digest(command, place) == known.digest
-        return {"command": command.name, "kills": kills, "same": same, "faults": faults}
+        if process is None or (process.ended() and process.status):
+            process = Process(_next(command, place), place)
+            process.ended()
+        if process.status:
+            faults.append(f"status {process.status}: {_last_lines(place)}")
+        found = digest(command, place)
+        differing = sorted({name for name, _ in found.items() ^ known["digest"].items()})
+        return {
+            "command": command.name,
+            "number": number,
+            "kills": moments,
+            "differing": differing,
+            "faults": faults,
+        }
 
 
-def _next(command: Command, place: pathlib.Path) -> str:
+def _next(command: Command, place: pathlib.Path) -> Start:
     """The command itself until a run has begun, then what goes on with it."""
-    begun = any(place.glob("runs/*/run.json")) or any(place.glob("runs/*/*/*/run.json"))
-    return command.again if begun else command.start
+    begun = command.again and any(place.glob("runs/*/run.json"))
+    return command.again if begun and command.again else command.start
 
 
-def report(trials: list[dict[str, Any]]) -> str:
+def report_of(trials: list[dict[str, Any]]) -> str:
     lines = []
-    for name in dict.fromkeys(each["command"] for each in trials):
+    for name in (command.name for command in COMMANDS):
         mine = [each for each in trials if each["command"] == name]
-        lost = sum(not each["same"] or bool(each["faults"]) for each in mine)
-        kills = sum(each["kills"] for each in mine)
-        lines.append(f"{name}: {len(mine)} trials, {kills} kills, {lost} with something lost")
-    lines += [str(each) for each in trials if not each["same"] or each["faults"]]
+        lost = [each for each in mine if each["differing"] or each["faults"]]
+        kills = sum(len(each["kills"]) for each in mine)
+        lines.append(f"{name}: {len(mine)} trials, {kills} kills, {len(lost)} with something lost")
+        lines += map(str, lost)
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=50, help="in all, the earlier included")
+    parser.add_argument("--seconds", type=float, help="begin no trial after so long")
     parser.add_argument("--commands", nargs="*", default=[command.name for command in COMMANDS])
     parser.add_argument("--out", type=pathlib.Path, default=FILE)
     parser.add_argument("--report", action="store_true")
     arguments = parser.parse_args()
-    trials = json.loads(arguments.out.read_text()) if arguments.out.exists() else []
+    begun = time.monotonic()
+    record = {"references": {}, "trials": []}
+    if arguments.out.exists():
+        record = json.loads(arguments.out.read_text())
+    trials = record["trials"]
     if arguments.report:
-        print(report(trials))
+        print(report_of(trials))
         return
-    chosen = [command for command in COMMANDS if command.name in arguments.commands]
-    turns = [command for command in chosen for _ in range(command.turns)]
+    turns = [command for command in COMMANDS for _ in range(command.turns)]
     random.Random(0).shuffle(turns)
-    known = {command.name: reference(command) for command in chosen}
+    wanted = [(number, turns[number % len(turns)]) for number in range(arguments.trials)]
+    done = {each["number"] for each in trials}
     with tempfile.TemporaryDirectory() as folder:
-        templates = {command.name: pathlib.Path(folder) / command.name for command in chosen}
-        for command in chosen:
-            templates[command.name].mkdir()
-            prepared(command, templates[command.name])
-        while len(trials) < arguments.trials:
-            command = turns[len(trials) % len(turns)]
-            name = command.name
-            done = trial(command, known[name], len(trials), templates[name])
-            trials.append(done)
-            write_bytes(arguments.out, (json.dumps(trials, indent=1) + "\n").encode())
-            print(done, flush=True)
-    print(report(trials))
+        for number, command in wanted:
+            late = arguments.seconds and time.monotonic() - begun > arguments.seconds
+            if number in done or command.name not in arguments.commands or late:
+                continue
+            template = pathlib.Path(folder) / command.name
+            if not template.exists():
+                prepared(command, template)
+            if command.name not in record["references"]:
+                record["references"][command.name] = reference(command, template)
+            known = record["references"][command.name]
+            trials.append(trial(command, known, number, template))
+            write_bytes(arguments.out, (json.dumps(record, indent=1) + "\n").encode())
+            print(trials[-1], flush=True)
+    print(report_of(trials))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ class Reasoner(torch.nn.Module):
 
     A node sees its position, whether it is the source, and its own state. After each step it
     points to a neighbour, its parent in the search tree: the one with the largest product of
-    "asks" and "offers".
+    "asks" and "offers". And it says whether it has been reached.
     """
 
     def __init__(self):
@@ -31,10 +31,12 @@ class Reasoner(torch.nn.Module):
         inputs = 2  # position and source
         self.asks = torch.nn.Linear(inputs + 2 * WIDTH, WIDTH)
         self.offers = torch.nn.Linear(inputs + 2 * WIDTH, WIDTH)
+        self.reached = torch.nn.Linear(inputs + 2 * WIDTH, 1)
         self.layer = GATv2Conv(inputs + WIDTH, WIDTH, add_self_loops=False)
 
-    def forward(self, batch: tasks.Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Parent logits and attention [batch, step, node, node], states [batch, step, node, width].
+    def forward(self, batch: tasks.Batch) -> tuple[torch.Tensor, ...]:
+        """Parent logits [batch, step, node, node], logits of being reached [batch, step, node],
+        attention [batch, step, node, node], states [batch, step, node, width].
 
         A batch of graphs is one large graph to PyTorch Geometric: node i of sample b is node
         b * nodes + i there.
@@ -46,7 +48,7 @@ class Reasoner(torch.nn.Module):
         edges = torch.stack([sender, receiver]) + sample * nodes
 
         state = torch.zeros(samples, nodes, WIDTH)
-        all_logits, all_attention, all_states = [], [], []
+        steps = []
         for _ in range(batch.steps):
             seen = torch.cat([inputs, state], -1)
             new, (_, weights) = self.layer(seen.flatten(0, 1), edges, return_attention_weights=True)
@@ -56,22 +58,23 @@ class Reasoner(torch.nn.Module):
 
             known = torch.cat([seen, state], -1)
             logits = self.asks(known) @ self.offers(known).mT
-            all_logits.append(logits.masked_fill(~neighbours, -1e9))
-            all_attention.append(attention)
-            all_states.append(state)
-        return torch.stack(all_logits, 1), torch.stack(all_attention, 1), torch.stack(all_states, 1)
+            parents = logits.masked_fill(~neighbours, -1e9)
+            steps.append((parents, self.reached(known)[..., 0], attention, state))
+        return tuple(torch.stack(values, 1) for values in zip(*steps, strict=True))
 
 
 def train(model: Reasoner) -> None:
-    """Cross-entropy of the parents after every step; problems are never repeated."""
+    """Cross-entropy of both hints after every step; problems are never repeated."""
     optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
     stream = tasks.stream("bfs", seed=1)
     for _ in range(TRAINING_STEPS):
         batch = next(stream)
-        logits, _, _ = model(batch)
+        logits, reached, _, _ = model(batch)
         valid = torch.arange(1, batch.time) < torch.tensor(batch.lengths)[:, None]
         parents = torch.tensor(batch.hints["pi_h"])[:, 1:].long()
         loss = torch.nn.functional.cross_entropy(logits[valid].mT, parents[valid])
+        known = torch.tensor(batch.hints["reach_h"])[:, 1:].float()
+        loss += torch.nn.functional.binary_cross_entropy_with_logits(reached[valid], known[valid])
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -80,13 +83,13 @@ def train(model: Reasoner) -> None:
 def record(batch: tasks.Batch) -> Recording:
     """What the model does on a batch. Its answer is its prediction after the last step."""
     with torch.no_grad():
-        logits, attention, states = (values.numpy() for values in model(batch))
+        logits, reached, attention, states = (values.numpy() for values in model(batch))
     parents = logits.argmax(-1)
     last_step = np.maximum(batch.lengths - 2, 0)
     return Recording.from_arrays(
         attention=attention[:, :, None],  # one head
         hidden=states,
-        hints={"pi_h": parents},
+        hints={"pi_h": parents, "reach_h": (reached > 0).astype(float)},
         outputs={"pi": parents[np.arange(len(batch)), last_step]},
         lengths=batch.lengths,
     )

@@ -36,6 +36,7 @@ def test_a_network_of_pytorch_geometric_is_judged(capsys):
     assert judgement.evidence.accuracy["small"] > 0.8, "it has learned something"
     assert judgement.verdict.word in ("shortcut", "fails"), "and not BFS, in a few seconds"
     assert capsys.readouterr().out.startswith(judgement.verdict.word)
+    assert not [reason for reason in judgement.verdict.reasons if "reach_h" in reason]
     assert judgement.evidence.interchange is None
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import tyro
 
 from algoscope import __version__
+from algoscope.errors import unknown_name
 from algoscope.verbs.completion import Completion
 from algoscope.verbs.demo import Demo
-from algoscope.verbs.ending import INTERRUPTED, explained_end
+from algoscope.verbs.ending import INTERRUPTED, explained_end, hear_interrupts
 from algoscope.verbs.judge import Falsify, Judge
 from algoscope.verbs.llm import Llm
 from algoscope.verbs.programs import Compile, Draw, Programs, Verify
@@ -39,6 +40,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # Names of files may be no text.
+    hear_interrupts()
     try:
         run()
     except SystemExit as end:
@@ -65,6 +67,8 @@ def run() -> None:
 
 def _with_verbs(first: str, others: list[str]) -> list[str]:
     """The arguments by the names that verbs have now."""
+    if first not in (*VERBS, *_ALIASES) and not first.startswith("-"):
+        raise ValueError(unknown_name("verb", first, VERBS))
     inner = _FIRST_VERBS.get(first)
     if inner and others and others[0] not in (*SWEEP_VERBS, "--help", "-h"):
         others = [inner, *others]

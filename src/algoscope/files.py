@@ -42,8 +42,12 @@ def make_room(path: pathlib.Path) -> None:
     """Before any work is done: the folder that a file goes into, or why there is none."""
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(path.parent, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        for fault, applies in (
+            (errno.EISDIR, path.is_dir()),
+            (errno.EACCES, not os.access(path.parent, os.W_OK)),
+        ):
+            if applies:
+                raise OSError(fault, os.strerror(fault))
 
 
 def place(path: pathlib.Path, fill: Callable[[pathlib.Path], object]) -> None:

@@ -196,6 +196,17 @@ def test_half_of_the_certified_sharpness_shows_a_wrong_parent():
     assert np.asarray(recorded(program, sharpness / 2, batch).outputs["pi"])[0, 3] == 4
 
 
+@pytest.mark.parametrize("name", ["bellman_ford", "dijkstra"])
+@pytest.mark.parametrize("factor", [1.0, 1e30, 1e39, 1e300])
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_certain_of_weights_that_float32_cannot_hold(name, factor):
+    program = programs.get(name)
+    batch = tasks.sample(program.task.name, 6, 4, seed=1)
+    batch = dataclasses.replace(batch, inputs=batch.inputs | {"A": batch.inputs["A"] * factor})
+    sure = certain(program, batch, compile_program(program).certificate.sharpness)
+    assert sure.all() if factor == 1.0 else not sure.any()
+
+
 def test_half_of_the_certified_sharpness_leaks_attention():
     """Positions that differ by 24 / sharpness, three steps of float32: no weight that float32 sees
     beside 1, and at half of the sharpness one that it does."""

@@ -4,15 +4,30 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import stat
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from finished import CONFIG, finished_run
 
 from algoscope import files, runs
-from algoscope.runs import RunError, State, checkpoints, lock, reservation
+from algoscope.runs import (
+    RunError,
+    State,
+    checkpoints,
+    consolidated,
+    index,
+    live,
+    lock,
+    parquet,
+    reservation,
+)
+from algoscope.runs.words import Words
+from algoscope.sweeps import Sweep
+from algoscope.sweeps.drive import driving, write_specification
 
 HOLDER = """
 import pathlib, sys
@@ -156,18 +171,42 @@ def test_results_that_are_wrong_are_refused_by_field(tmp_path, changes, message)
 
 def test_nothing_was_lost_when_commands_were_killed():
     """What benchmarks/kills.py last found."""
-    trials = json.loads((pathlib.Path(__file__).parents[2] / "benchmarks/kills.json").read_text())
-    assert sum(trial["kills"] for trial in trials) > 0
-    assert all(trial["same"] and not trial["faults"] for trial in trials)
+    path = pathlib.Path(__file__).parents[2] / "benchmarks/kills.json"
+    trials = json.loads(path.read_text())["trials"]
+    assert {trial["command"] for trial in trials} >= {"train", "gap", "sweep", "study"}
+    for trial in trials:
+        assert trial["kills"]
+        assert not trial["differing"]
+        assert not trial["faults"]
 
 
-@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
-def test_files_have_the_mode_that_the_user_wants(tmp_path, mask):
+def write_all_kinds_of_files(root: pathlib.Path) -> None:
+    """Runs, tables, checkpoints, how far a training is, words, index, sweep, weights and arrays."""
+    run = finished_run(root / "a")
+    parquet.write(run)
+    Words(50, {"bfs": ["runs", "fails"]}).write(run.path)
+    shutil.copytree(run.path, root / "b", copy_function=shutil.copyfile)
+    stopped = reservation.create(root / "c", CONFIG)
+    checkpoints.write(stopped.path, 2, {"a": np.zeros(2)})
+    live.Publisher(stopped.path).publish(live.Live(2, 4, 1.0, 2.0, live.Curves([], [])))
+    parquet.query(root, "select count(*) from results, validation, verdicts")
+    with driving(root / "sweep"):
+        write_specification(Sweep("sweep", {"tasks": ["bfs"]}), root / "sweep")
+    files.place_new(root / "pages", lambda folder: (folder / "report.html").write_text("x"))
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o027, 0o002])
+def test_files_have_the_mode_that_the_user_wants(tmp_path, mask, monkeypatch):
+    for module in (index, consolidated):
+        monkeypatch.setattr(module, "MANY", 1)
     before = os.umask(mask)
     try:
-        run = finished_run(tmp_path / "a")
+        write_all_kinds_of_files(tmp_path / "root")
     finally:
         os.umask(before)
-    for path in run.path.rglob("*"):
+    written = list((tmp_path / "root").rglob("*"))
+    names = {path.name for path in written}
+    assert {".index.json", ".tables", "live.json", "sweep.json", "verdicts.json"} <= names
+    for path in written:
         full = 0o777 if path.is_dir() else 0o666
         assert stat.S_IMODE(path.stat().st_mode) == full & ~mask, path

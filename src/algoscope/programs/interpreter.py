@@ -308,6 +308,15 @@ class Machine:
                 reason = f"{variable.name}, step {self.number}: got a value that is neither 0 nor 1"
                 self._note(between, reason)
 
+    def _check_excess(self, excess: np.ndarray) -> None:
+        """Of a comparison a <= b, a - b: [batch, node]. The network counts from b upwards."""
+        self._note(
+            (self.number < self.steps) & (excess < -_SLACK).any(-1),
+            f"step {self.number}: got a comparison a <= b where a is below b, by up to "
+            f"{-excess.min():.6g}, needed an a that is never below b, such as idx <= first.idx "
+            "with first = minimum(other.idx)",
+        )
+
     def _note(self, broken: np.ndarray, reason: str) -> None:
         if broken.any() and not self.reason:
             self.reason = reason
@@ -351,9 +360,11 @@ class Machine:
     def _total(self, terms: tuple[Term, ...], values: Values) -> np.ndarray:
         total = np.zeros(())
         for term in terms:
-            met = (self._evaluate(term.guard.unmet, values) == 0) & (
-                np.abs(self._evaluate(term.guard.excess, values)) <= _SLACK
-            )
+            met = self._evaluate(term.guard.unmet, values) == 0
+            if term.guard.excess.terms:
+                excess = np.asarray(self._evaluate(term.guard.excess, values))
+                self._check_excess(excess)
+                met = met & (np.abs(excess) <= _SLACK)
             value = np.maximum(self._evaluate(term.value, values), 0.0)
             total = total + np.where(met, value, 0.0) * term.coefficient.at(self.resolution)
         return total

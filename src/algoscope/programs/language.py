@@ -142,7 +142,7 @@ class Guard:
     unmet: Form = ZERO
     """How many of the Bools are not as they should be."""
     excess: Form = ZERO
-    """a - b. A program promises that this is 0 or at least 1 / N."""
+    """a - b. A program promises that this is 0 or at least 1 / N, never below 0."""
 
     def __and__(self, other: "Guard") -> "Guard":
         return Guard(self.unmet + other.unmet, self.excess + other.excess)

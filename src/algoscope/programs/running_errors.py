@@ -44,6 +44,10 @@ from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, SCALAR_TOLERAN
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
+_HOPELESS = 2.0**256
+"""An error that leaves no decision certain, whatever is added to it. Errors of many steps grow no
+further, so that they stay numbers."""
+
 
 def certain(
     program: GraphProgram, batch: Batch, sharpness: float, exact: Run | None = None
@@ -51,10 +55,10 @@ def certain(
     """On which samples float32 cannot differ from the exact run, which may be known: bool [batch].
     Of a program that compares numbers exactly, a number and itself must not seem to differ: its run
     on the inputs as float32 has them is followed, and has to be the same as the exact one."""
-    rounded = in_float32(batch)
+    rounded, fits = in_float32(batch)
     ledger = Ledger(lower(program), rounded, sharpness, program.compares)
     run = follow(program, rounded, observer=ledger)
-    sure = ledger.certain & ~run.broken
+    sure = ledger.certain & ~run.broken & fits
     if program.compares:
         exact = follow(program, batch) if exact is None else exact
         sure &= _alike(run.recording, exact.recording)
@@ -78,10 +82,20 @@ def _alike(one: Recording, other: Recording) -> np.ndarray:
     return alike
 
 
-def in_float32(batch: Batch) -> Batch:
-    """The batch with the inputs that a network in float32 sees."""
-    inputs = {name: np.asarray(v, np.float32).astype(float) for name, v in batch.inputs.items()}
-    return dataclasses.replace(batch, inputs=inputs)
+class InFloat32(NamedTuple):
+    batch: Batch
+    """With the inputs that a network in float32 sees; 0 where float32 has no such number."""
+    fits: np.ndarray
+    """Of which samples float32 can hold all inputs: bool [batch]"""
+
+
+def in_float32(batch: Batch) -> InFloat32:
+    inputs, fits = {}, np.ones(len(batch), bool)
+    for name, value in batch.inputs.items():
+        inside = np.abs(value) <= np.finfo(np.float32).max
+        inputs[name] = np.where(inside, value, 0.0).astype(np.float32).astype(float)
+        fits &= inside.reshape(len(batch), -1).all(1)
+    return InFloat32(dataclasses.replace(batch, inputs=inputs), fits)
 
 
 class Ledger:
@@ -211,7 +225,7 @@ class Ledger:
         value, error = added(parts or [nothing])
         unit = np.maximum(value, 0.0)
         high, low = np.maximum(value + error, 0.0), np.maximum(value - error, 0.0)
-        return Approximate(unit, np.maximum(high - unit, unit - low))
+        return Approximate(unit, np.minimum(np.maximum(high - unit, unit - low), _HOPELESS))
 
     def after_step(self, emitted: dict[str, np.ndarray], running: np.ndarray) -> None:
         for item in self.lowered.emitted:
@@ -269,7 +283,7 @@ class Ledger:
     def _feed_back(self, feature: Feature, error: np.ndarray) -> None:
         silent = np.exp(-FLOAT32.silence)
         error = np.where(error <= silent, 0.0, error)
-        self.hint_errors[f"hint.{feature.name}"] = error
+        self.hint_errors[f"hint.{feature.name}"] = np.minimum(error, _HOPELESS)
 
     def _emitted_form(self, form: Linear[float], location: Location) -> Approximate:
         """Of nodes [batch, n], of edges [batch, n, n], of the graph [batch, 1]."""

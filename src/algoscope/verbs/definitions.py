@@ -41,13 +41,28 @@ def run_file(path: pathlib.Path) -> dict[str, Any]:
     it."""
     import runpy
 
+    _run.add(str(path))
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)
     try:
         return runpy.run_path(str(path))
     except (Exception, SystemExit) as error:
-        raise ValueError(f"{_place(path, error)}: {type(error).__name__}: {error}") from error
+        raise ValueError(f"{_place(path, error)}: {_told(error)}") from error
+
+
+_run: set[str] = set()
+"""Files of users that were run."""
+
+
+def explained_by_users_file(error: BaseException) -> str | None:
+    """Where a user's function failed, and how; None if none did."""
+    files = {frame.filename for frame in traceback.extract_tb(error.__traceback__)} & _run
+    return next((f"{_place(pathlib.Path(file), error)}: {_told(error)}" for file in files), None)
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _place(path: pathlib.Path, error: BaseException) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from algoscope.verbs.output import Answer, Verb
 from algoscope.verbs.report import verdict_table
+from algoscope.verbs.subjects import check_problems
 from algoscope.verbs.train import report_progress
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Demo(Verb):
         from algoscope.runs import parquet
         from algoscope.runs.environment import device_name, keep_compiled_programs
 
+        check_problems(self.problems)
         before = self._before()
         begun = time.monotonic()
         keep_compiled_programs()

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 
 from algoscope import capacity
 from algoscope.errors import Stopped
+from algoscope.verbs.definitions import explained_by_users_file
 
 INTERRUPTED = 130
 """The status of a process that Ctrl-C ended."""
+_INTERRUPTED_LINE = "interrupted; what was finished before is safe"
 _TRACEBACK = "ALGOSCOPE_TRACEBACK"
 _EXTRAS = {
     "llm": ("torch", "transformers", "sklearn", "tokenizers", "gguf", "accelerate"),
@@ -26,6 +28,35 @@ _EXTRAS = {
 """What comes with the extras of this package, by the names of modules."""
 _OUT_OF_MEMORY = ("RESOURCE_EXHAUSTED", "out of memory", "bad_alloc", "can't allocate memory")
 _NO_DEVICE = "Unable to initialize backend"
+
+
+class _Interrupts:
+    """Whether Ctrl-C was heard. What it interrupts may be a module that is being loaded, or a
+    library's own callback, and then what arrives is another error, or none."""
+
+    heard = False
+
+    def hear(self, _number: int, _frame: object) -> None:
+        self.heard = True
+        raise KeyboardInterrupt
+
+    def unraisable(self, unraisable: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            sys.__unraisablehook__(unraisable)
+            return
+        print(_INTERRUPTED_LINE, file=sys.stderr, flush=True)
+        os._exit(INTERRUPTED)
+
+
+_interrupts = _Interrupts()
+
+
+def hear_interrupts() -> None:
+    """Has Ctrl-C end this process in a line wherever it is heard; of a process that does not hear
+    it, such as one in the background of a shell, nothing changes."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupts.hear)
+        sys.unraisablehook = _interrupts.unraisable
 
 
 @contextlib.contextmanager
@@ -46,11 +77,14 @@ def explained_end() -> Iterator[None]:
     except KeyboardInterrupt:
         if _TRACEBACK in os.environ:
             raise
-        print("interrupted; what was finished before is safe", file=sys.stderr)
+        print(_INTERRUPTED_LINE, file=sys.stderr)
         sys.exit(INTERRUPTED)
     except Exception as error:
         if _TRACEBACK in os.environ:
             raise
+        if _interrupts.heard:
+            print(_INTERRUPTED_LINE, file=sys.stderr)
+            sys.exit(INTERRUPTED)
         sys.exit(f"error: {explanation(error)}")
 
 
@@ -75,6 +109,8 @@ def explanation(error: Exception) -> str:
             f"JAX finds no such device ({_first_line(error)}); leave JAX_PLATFORMS unset, or "
             "install what the device needs, such as pip install 'algoscope[cuda]'"
         )
+    if told := explained_by_users_file(error):
+        return told
     place = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"{type(error).__name__}: {_first_line(error)} (in {os.path.basename(place.filename)}, "

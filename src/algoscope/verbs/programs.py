@@ -46,6 +46,7 @@ class Programs(Verb):
         from algoscope.programs.printed import TASKS, printed
         from algoscope.programs.verification_tables import limits
 
+        certificates = {name: printed(name, self.size).certificate for name in TASKS}
         described: dict[str, dict[str, Any]] = {}
         for name in programs.names():
             network, certificate, _ = compile_program(programs.get(name))
@@ -55,7 +56,6 @@ class Programs(Verb):
                 "parameters": sum(array.size for array in networks.arrays(network).values()),
                 "certificate": certificate._asdict(),
             }
-        certificates = {name: printed(name, self.size).certificate for name in TASKS}
         for name, certificate in certificates.items():
             described[name]["printed"] = certificate.as_json()
         columns = ["task", "width", "parameters", "sharpness", "margin", "largest_uniform_size"]

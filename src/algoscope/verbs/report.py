@@ -9,7 +9,7 @@ import tyro
 from algoscope.table import Table
 from algoscope.verbs.definitions import find_task
 from algoscope.verbs.output import Answer, Verb
-from algoscope.verbs.subjects import FILES, read_subject
+from algoscope.verbs.subjects import FILES, check_problems, read_subject
 
 if TYPE_CHECKING:
     from algoscope.report import Findings
@@ -44,6 +44,7 @@ class Report(Verb):
 
         if not self.paths:
             raise ValueError("report: got no run folder, needed at least one")
+        check_problems(self.problems)
         if self.out is not None and self.out.suffix != ".html":
             raise ValueError(f"--out: got {self.out}, needed a name that ends in .html")
         keep_compiled_programs()
@@ -112,6 +113,8 @@ class Serve:
     """The port to listen on."""
 
     def main(self) -> int:
+        if not 0 <= self.port < 2**16:
+            raise ValueError(f"--port: got {self.port}, needed a number from 0 to 65535")
         import uvicorn
 
         from algoscope.report.server import HOST, app

@@ -29,6 +29,12 @@ def read_subject(path: pathlib.Path, named: str | None) -> "tuple[str, Subject |
     return kinds[path.suffix](path, named)
 
 
+def check_problems(count: int | None) -> None:
+    """To be asked before work."""
+    if count is not None and count < 1:
+        raise ValueError(f"--problems: got {count}, needed at least 1")
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AboutSubjects(Verb):
     path: tyro.conf.Positional[pathlib.Path]
@@ -90,8 +96,7 @@ class AboutSubjects(Verb):
         """How many problems are tried."""
         from algoscope import falsify
 
-        if self.problems is not None and self.problems < 1:
-            raise ValueError(f"--problems: got {self.problems}, needed at least 1")
+        check_problems(self.problems)
         return falsify.PROBLEMS if self.problems is None else self.problems
 
     def report_certificate(self, name: str, subject: Any) -> None:

@@ -1,0 +1,272 @@
+"""Mistakes of users over all verbs and entry points, each answered by one line that names what was
+given. The line begins with *error*, or is the first of tyro's, where a command is no command; no
+line tells of a fault of Algoscope, and no mistake leaves a file."""
+
+import pathlib
+import re
+import shlex
+
+import numpy as np
+import pytest
+from finished import finished_run
+
+from algoscope import (
+    experiments,
+    falsify,
+    measures,
+    networks,
+    programs,
+    runs,
+    sweeps,
+    tasks,
+    training,
+)
+from algoscope.runs import lock, reservation
+
+FILES = {
+    "other/mine.txt": "x",
+    "file": "text",
+    "a.safetensors": "text",
+    "a.program": "x = (",
+    "none.program": "",
+    "own.py": "x = 1\n",
+    "raises.py": "def answer(batch):\n    raise KeyError('my key')\n",
+    "three.py": "def answer(batch):\n    return 3\n",
+    "names.py": "def answer(batch):\n    return {'nothing': batch}\n",
+    "nothing_recorded.py": "def record(batch):\n    return None\n",
+    "typo.toml": '[base]\ntasks = "bfs"\nstpes = 3\n',
+    "bad.toml": "[base\n",
+    "none.toml": "",
+    "list.yaml": "- 1\n",
+    "m.gguf": "GGUFx",
+    "results/full.json": '{"unseen_sizes": 3}',
+}
+"""What lies in the folder where the commands are given, beside runs/done, runs/stopped, runs/live,
+runs/damaged and an empty folder."""
+
+USAGE = {
+    # What is no command: (command, what the answer names).
+    "--versoin": "--versoin",
+    "tasks --sizes 3": "--sizes",
+    "tasks bfs": "bfs",
+    "sample": "NAME",
+    "sample bfs --size 2.5": "'2.5'",
+    "compile bfs": "--out",
+    "train bfs --steps ten": "'ten'",
+    "train bfs --stpes 3": "--steps",
+    "train bfs --steps": "--steps",
+    "train bfs --keep all": "'all'",
+    "train bfs --track tensorbord": "'tensorbord'",
+    "judge": "PATH",
+    "serve --port 0x": "'0x'",
+    "runs lst": "lst",
+    "runs query": "SQL",
+    "sweep": "{run,",
+    "sweep status": "FOLDER",
+    "llm": "{navigate,",
+    "llm primitives --modle x": "--model",
+    "transnar": "{train,",
+    "reproduce transnar-scores --preset big": "'big'",
+    "completion": "SHELL",
+    "completion fsh": "'fsh'",
+}
+WRONG = {
+    "trian bfs": "did you mean train",
+    # tasks and problems
+    "sample bsf": "'bsf'; did you mean bfs?",
+    "sample bfs --size 0": "size: got 0",
+    "sample bfs --size -3": "size: got -3",
+    "sample bfs --count 0": "count: got 0",
+    "sample bfs --seed -1": "seed: got -1",
+    "sample bfs --options p": "--options: got 'p', needed NAME=VALUE",
+    "sample bfs --options p=2": "p: got 2",
+    "sample bfs --options q=1": "unknown option of bfs: 'q'",
+    "sample bfs --out x.txt": "--out: got x.txt",
+    "sample bfs --out file/x.npz": "file/x.npz",
+    "sample own.py": "own.py: got a file without a task",
+    "sample nothing.py": "nothing.py: got no such file",
+    "sample a.program": "line 1, column 1",
+    # programs
+    "programs --size 0": "size: got 0",
+    "programs --html empty": "empty: cannot be written (Is a directory)",
+    "compile bsf --out b.safetensors": "'bsf'; did you mean bfs?",
+    "compile bfs --out a.txt": "--out: got a.txt",
+    "compile none.program --out b.safetensors": "# task: NAME",
+    "compile bfs --variant printed --out b.safetensors": "--size: got None",
+    "compile dfs --variant printed --size 8 --out b.safetensors": "printed: got 'dfs'",
+    "compile bfs --width 1 --out b.safetensors": "width: got 1",
+    "compile bfs --out file/b.safetensors": "file/b.safetensors: cannot be written",
+    "verify bfs --size 0": "size: got 0",
+    "verify bfs --count 0": "count: got 0",
+    "verify bfs_locked --variant printed": "printed: got 'bfs_locked'",
+    "draw bsf": "'bsf'; did you mean bfs?",
+    "draw bfs --out file": "--out: got file",
+    # demo and training
+    "demo --seeds 0": "seeds: got 0",
+    "demo --steps -1": "steps: got -1",
+    "demo --sizes 0": "recipe.sizes: got 0",
+    "demo --problems 0": "--problems: got 0",
+    "demo --out other": "other: exists already",
+    "demo --out runs/done": "holds a run that is no demo",
+    "train": "got no task",
+    "train bsf": "'bsf'; did you mean bfs?",
+    "train bfs --steps 0": "steps: got 0",
+    "train bfs --seeds 0": "seeds: got 0",
+    "train bfs --learning-rate nan": "learning_rate: got nan",
+    "train bfs --batch 0": "count: got 0",
+    "train bfs --graphs round": "unknown kind of graphs: 'round'",
+    "train bfs --hint-mode none_": "'none_'; did you mean none?",
+    "train bfs --network widht=3": "'widht'; did you mean width?",
+    "train bfs --network width": "--network: got 'width'",
+    "train bfs --network processor=gta": "'gta'; did you mean gat",
+    "train bfs --objective hint": "'hint'; did you mean hints?",
+    "train bfs --objective hints=x": "the weight 'x'",
+    "train bfs --teacher dijkstra": "teacher: got dijkstra",
+    "train bfs --scored-on tset": "'tset'; did you mean test",
+    "train bfs --evaluate-every 0": "evaluate_every: got 0",
+    "train bfs --out runs/done": "runs/done: holds a finished run",
+    "train bfs --out runs/stopped": "runs/stopped: holds a run that stopped",
+    "train bfs --out runs/live --force": "runs/live: got a run that another process is training",
+    "train bfs --out other --force": "other: exists and is no run folder",
+    "train bfs --out file/run": "file/run",
+    "train bfs --start a.safetensors": "a.safetensors",
+    "train bfs --start nothing.safetensors": "nothing.safetensors",
+    "train --resume nothing": "nothing: got no run folder",
+    "train --resume runs/damaged": "runs/damaged/run.json",
+    "train --resume runs/live": "runs/live: got a run that another process is training",
+    # judging
+    "judge nothing": "nothing",
+    "judge other": "other",
+    "judge file": "file",
+    "judge runs/stopped": "runs/stopped: got a run that stopped",
+    "judge a.safetensors": "a.safetensors",
+    "judge own.py": "--task",
+    "judge own.py --task bfs": "own.py",
+    "judge three.py --task bfs": "got int for a batch of bfs",
+    "judge names.py --task bfs": "unknown output of bfs: 'nothing'",
+    "judge raises.py --task bfs": "raises.py, line 2: KeyError: 'my key'",
+    "judge nothing_recorded.py --task bfs": "got NoneType for a batch of bfs",
+    "judge runs/done --seeds 7": "seed-00007",
+    "judge runs/done --task dfs": "dfs",
+    "judge runs/done --problems 0": "--problems: got 0",
+    "falsify nothing.py --task bfs": "nothing.py",
+    # pages
+    "report": "got no run folder",
+    "report nothing": "nothing",
+    "report runs/stopped": "runs/stopped",
+    "report runs/done --out x.txt": "--out: got x.txt",
+    "report runs/done --problems 0": "--problems: got 0",
+    "serve nothing": "nothing",
+    "serve runs --port 99999": "--port: got 99999",
+    # many runs
+    "runs list --root file": "file",
+    "runs query 'select' --root runs": "select",
+    "runs query 'select * from nothing' --root runs": "nothing",
+    "runs compare runs/done": "got 1 run",
+    "runs compare runs/done nothing": "nothing",
+    "runs import nothing": "nothing",
+    "sweep nothing.toml": "nothing.toml",
+    "sweep typo.toml": "'stpes'; did you mean steps",
+    "sweep bad.toml": "bad.toml: not valid TOML",
+    "sweep none.toml": "none.toml: tasks: not there, and needed",
+    "sweep list.yaml": "list.yaml: got [1]",
+    "sweep own.py": "own.py: got 0 sweeps",
+    "sweep file": "file: got a file ''",
+    "sweep empty": "empty: got no sweep",
+    "sweep status empty": "empty: got no sweep",
+    "sweep typo.toml --out runs/done": "'stpes'",
+    # language models, hybrids, experiments
+    "llm navigate --model nothing": "nothing",
+    "llm navigate --model m.gguf": "m.gguf",
+    "llm items --out x.txt": "--out: got x.txt",
+    "transnar train --reasoner nothing --out runs/t": "nothing",
+    "transnar evaluate nothing": "nothing",
+    "transnar ask text --model nothing": "nothing",
+    "reproduce": "got no name",
+    "reproduce transnar-score": "did you mean transnar-scores",
+    "reproduce --from empty": "--from: got empty",
+    "reproduce --from file": "file",
+    "reproduce --from results": "results, which lacks something (KeyError('test_sizes'))",
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mistakes")
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "empty").mkdir()
+    done = finished_run(folder / "runs" / "done")
+    for name in ("stopped", "live", "damaged"):
+        reservation.create(folder / "runs" / name, done.config)
+    (folder / "runs" / "damaged" / "run.json").write_text("{")
+    with lock.hold(folder / "runs" / "live"):
+        yield folder
+
+
+@pytest.fixture
+def told(algoscope, place, monkeypatch, capsys):
+    """Gives a command, which has to fail; returns the status or the message."""
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def tell(command: str) -> str:
+        before = sorted(place.rglob("*"))
+        with pytest.raises(SystemExit) as end:
+            algoscope(*shlex.split(command))
+        assert sorted(place.rglob("*")) == before
+        if isinstance(end.value.code, str):
+            return end.value.code
+        assert end.value.code == 2
+        return capsys.readouterr().err
+
+    return tell
+
+
+@pytest.mark.parametrize("command", WRONG, ids=lambda command: command[:60])
+def test_a_mistake_is_answered_by_one_line_that_names_it(told, command):
+    message = told(command)
+    assert message.startswith("error: ")
+    assert WRONG[command] in message
+    assert "fault of Algoscope" not in message
+    assert len(message) < 600
+
+
+@pytest.mark.parametrize("command", USAGE, ids=lambda command: command[:60])
+def test_what_is_no_command_is_named(told, command):
+    assert USAGE[command] in told(command)
+
+
+IN_PYTHON = {
+    "'bsf'; did you mean bfs": lambda: tasks.sample("bsf", 4),
+    "size: got 'x'": lambda: tasks.sample("bfs", "x"),
+    "unknown option of bfs: 'q'": lambda: tasks.sample("bfs", 4, q=1),
+    "edge_index": lambda: tasks.run("bfs", edge_index=[[0], [9]], num_nodes=2, source=0),
+    "source": lambda: tasks.run("bfs", graph=np.eye(2), source=7),
+    "key": lambda: tasks.run("insertion_sort", key=["a", "b"]),
+    "unknown program: 'bsf'": lambda: programs.get("bsf"),
+    "nothing.program": lambda: programs.load(pathlib.Path("nothing.program")),
+    "'gta'; did you mean gat": lambda: training.check(
+        training.TrainingConfig(("bfs",), network=networks.NetworkConfig(processor="gta"))
+    ),
+    "steps: got 0": lambda: training.check(training.TrainingConfig(("bfs",), steps=0)),
+    "nothing: got no run folder": lambda: runs.open("nothing"),
+    "nothing: got no folder": lambda: runs.survey("nothing"),
+    "'dfss'; did you mean dfs": lambda: measures.judge(lambda batch: None, "dfss"),
+    "'bsf'": lambda: falsify.falsify(lambda batch: None, "bsf"),
+    "axes.steps: got 3": lambda: sweeps.checked(sweeps.Sweep("a", {}, {"steps": 3})),
+    "'transnar-score'; did you mean": lambda: experiments.get("transnar-score"),
+}
+
+
+@pytest.mark.parametrize("named", IN_PYTHON)
+def test_a_mistake_in_python_is_a_value_error_that_names_it(named, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((ValueError, OSError), match=re.escape(named)):
+        IN_PYTHON[named]()
+
+
+def test_there_are_as_many_mistakes_as_were_promised():
+    assert len(WRONG) + len(USAGE) + len(IN_PYTHON) >= 81
+    assert not {*WRONG} & {*USAGE}
