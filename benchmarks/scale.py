@@ -143,8 +143,7 @@ def _tables(folder: pathlib.Path, name: str, columns: tuple[str, ...], rows: lis
 
 
 def timed(*arguments: str) -> dict[str, float]:
-    """Seconds by the clock and of the processor, and the peak memory, of a command in a process of
-    its own."""
+    """Seconds by the clock and of the processor, of a command in a process of its own."""
     begun = time.monotonic()
     process = subprocess.Popen([*_PROGRAM, *arguments], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -155,7 +154,6 @@ def timed(*arguments: str) -> dict[str, float]:
     return {
         "seconds": round(seconds, 2),
         "processor_seconds": round(usage.ru_utime + usage.ru_stime, 2),
-        "peak_megabytes": round(usage.ru_maxrss / 1024),
     }
 
 

@@ -1,18 +1,26 @@
 """Trackers as views of a run folder: TensorBoard, Weights & Biases, MLflow.
 
 Each adapter reads a run and writes what its tracker reads, below the run's folder and without a
-network. None of their packages is needed for anything else.
+network. None of their packages is needed for anything else. Runs of a sweep stand together:
+
+    TensorBoard   tensorboard --logdir SWEEP, whose HPARAMS tab compares their options
+    W&B           the group SWEEP
+    MLflow        the experiment SWEEP, in one database for all, SWEEP/mlflow/mlflow.db
 """
 
+import contextlib
+import datetime
+import fcntl
 import importlib.util
 import itertools
+import json
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.files import RunError
+from algoscope.files import RunError, write_bytes
 from algoscope.runs.folder import Run
 
 
@@ -23,6 +31,8 @@ class Point(NamedTuple):
     value: float
 
 
+_MLFLOW_BATCH = 1000
+"""Metrics in one call, at most."""
 _MOST_SEEDS = 16
 """Of larger ensembles trackers get the mean over seeds alone."""
 
@@ -70,11 +80,28 @@ def _tensorboard(run: Run, folder: pathlib.Path) -> None:
     # The names are made when the modules are read, which no type checker sees.
     from tensorboard.compat.proto.event_pb2 import Event  # pyright: ignore
     from tensorboard.compat.proto.summary_pb2 import Summary  # pyright: ignore
+    from tensorboard.plugins.hparams import metadata
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData  # pyright: ignore
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
     for old in folder.glob("events.*"):
         old.unlink()
     writer = EventFileWriter(str(folder))
+    options = HParamsPluginData()
+    for name, value in run.options.items():
+        chosen = options.session_start_info.hparams[name]
+        if isinstance(value, bool):
+            chosen.bool_value = value
+        elif isinstance(value, int | float):
+            chosen.number_value = value
+        else:
+            chosen.string_value = value if isinstance(value, str) else json.dumps(value)
+    start = Summary.Value(
+        tag=metadata.SESSION_START_INFO_TAG,
+        metadata=metadata.create_summary_metadata(options),
+        tensor=metadata.NULL_TENSOR,
+    )
+    writer.add_event(Event(summary=Summary(value=[start])))
     for point in points(run):
         summary = Summary(value=[Summary.Value(tag=point.name, simple_value=point.value)])
         writer.add_event(Event(step=point.step, summary=summary))
@@ -86,7 +113,12 @@ def _wandb(run: Run, folder: pathlib.Path) -> None:
 
     folder.mkdir(exist_ok=True)
     with wandb.init(
-        project="algoscope", name=run.name, config=run.config, dir=str(folder), mode="offline"
+        project="algoscope",
+        group=run.description.get("sweep"),
+        name=run.name,
+        config=run.config,
+        dir=str(folder),
+        mode="offline",
     ) as session:
         for step, group in itertools.groupby(points(run), lambda point: point.step):
             session.log({point.name: point.value for point in group}, step=step)
@@ -94,15 +126,38 @@ def _wandb(run: Run, folder: pathlib.Path) -> None:
 
 def _mlflow(run: Run, folder: pathlib.Path) -> None:
     import mlflow  # pyright: ignore[reportMissingImports]
+    from mlflow.entities import Metric, Param  # pyright: ignore[reportMissingImports]
 
     folder.mkdir(exist_ok=True)
-    client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{folder.resolve()}/mlflow.db")
-    known = client.get_experiment_by_name("algoscope")
-    experiment = known.experiment_id if known else client.create_experiment("algoscope")
-    session = client.create_run(experiment, run_name=run.name)
-    for point in points(run):
-        client.log_metric(session.info.run_id, point.name, point.value, step=point.step)
-    client.set_terminated(session.info.run_id)
+    sweep = run.description.get("sweep")
+    store = run.path.parent / "mlflow" if sweep else folder
+    name, moment = sweep or "algoscope", _milliseconds(run.created)
+    metrics = [Metric(p.name, p.value, moment, p.step) for p in points(run)]
+    params = [Param(key, str(value)) for key, value in run.options.items()]
+    with _alone(store):
+        client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{store.resolve()}/mlflow.db")
+        known = client.get_experiment_by_name(name)
+        experiment = known.experiment_id if known else client.create_experiment(name)
+        session = client.create_run(experiment, run_name=run.name, start_time=moment)
+        client.log_batch(session.info.run_id, params=params)
+        for start in range(0, len(metrics), _MLFLOW_BATCH):
+            client.log_batch(session.info.run_id, metrics[start : start + _MLFLOW_BATCH])
+        client.set_terminated(session.info.run_id)
+    where = {"store": str(store), "experiment": name, "run_id": session.info.run_id}
+    write_bytes(folder / "mlflow.json", json.dumps(where, indent=1).encode())
+
+
+@contextlib.contextmanager
+def _alone(store: pathlib.Path) -> Iterator[None]:
+    """Workers of a sweep write to its database one after the other."""
+    store.mkdir(exist_ok=True)
+    with (store / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _milliseconds(moment: str) -> int:
+    return round(1000 * datetime.datetime.fromisoformat(moment).timestamp())
 
 
 _ADAPTERS: dict[str, tuple[str, Callable[[Run, pathlib.Path], None]]] = {
