@@ -11,8 +11,10 @@ from algoscope.tasks import Batch, Kind
 LIBRARY = [programs.get(name) for name in programs.names()]
 WRONG = [p for task in tasks.names() for p in programs.of_task(task, programs.Role.WRONG)]
 EXACT = [program for program in LIBRARY if program not in WRONG]
-QUICK = [p for p in EXACT if sum(len(u.terms) for r in p.rounds for u in r.updates) <= 60]
+_FEW = [p for p in LIBRARY if sum(len(u.terms) for r in p.rounds for u in r.updates) <= 60]
 """Those with few hidden units, whose networks XLA compiles in seconds."""
+QUICK = [program for program in EXACT if program in _FEW]
+QUICK_WRONG = [program for program in WRONG if program in _FEW]
 LARGE = [program for program in EXACT if program not in QUICK]
 _SCALAR_ERROR = 1e-5
 _MASKED = -1

@@ -12,7 +12,7 @@ from programs import random_programs
 from programs.comparing import (
     EXACT,
     QUICK,
-    WRONG,
+    QUICK_WRONG,
     from_interpreter,
     from_reference,
     problems,
@@ -75,7 +75,7 @@ def test_a_compiled_network_equals_interpreter_and_reference(program):
     assert_exact(networks.run(compile_program(program).network, batch), program, batch)
 
 
-@pytest.mark.parametrize("program", WRONG, ids=lambda program: program.name)
+@pytest.mark.parametrize("program", QUICK_WRONG, ids=lambda program: program.name)
 def test_a_compiled_wrong_program_equals_the_interpreter(program):
     batch = problems(program.task.name, 7)
     interpreted = interpret(program, batch)

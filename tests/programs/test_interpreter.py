@@ -4,7 +4,7 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from programs.comparing import LARGE, LIBRARY, QUICK, WRONG, from_reference, valid_steps
+from programs.comparing import LARGE, LIBRARY, QUICK, from_reference, valid_steps
 
 from algoscope import programs, tasks
 from algoscope.programs.interpreter import PromiseError, interpret
@@ -34,12 +34,6 @@ def equals_the_reference_algorithm(program, data):
         options["p"] = data.draw(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]), "p")
     batch = tasks.sample(program.task, size, 4, seed, **options)
     assert from_reference(interpret(program, batch), batch) == []
-
-
-@pytest.mark.parametrize("program", WRONG, ids=lambda program: program.name)
-def test_a_wrong_program_differs_from_the_reference_algorithm(program):
-    batch = tasks.sample(program.task, 16, 64)
-    assert from_reference(interpret(program, batch), batch) != []
 
 
 @pytest.mark.parametrize("program", LIBRARY, ids=lambda program: program.name)

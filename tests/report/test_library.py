@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from browsing import NARROWEST, cut_on_paper, obstacles, too_wide
 
-from algoscope import cli, programs
+from algoscope import cli, programs, tasks
 from algoscope.markup import escape
 from algoscope.programs.interpreter import interpret
 from algoscope.programs.panels import panels
@@ -36,6 +36,14 @@ def page(tmp_path_factory):
 def test_the_last_line_says_where_the_page_is(page):
     path, printed = page
     assert printed.splitlines()[-1] == f"Open {path.resolve()}"
+
+
+def test_the_page_says_which_tasks_have_no_program_and_why(page):
+    (said,) = re.findall(r"<p>Without a program: (.*?)</p>", page[0].read_text(), re.DOTALL)
+    assert set(re.findall(r"<code>(\w+)</code>", said)) == {
+        name for name in tasks.names() if name not in programs.tasks_with_references()
+    }
+    assert "updated over a third" in said
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

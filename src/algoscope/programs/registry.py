@@ -1,7 +1,7 @@
 """The programs of the library, and those of one's own.
 
 Every program of the library is a file in `library/`: comments that say what it does, `# task: NAME`
-and `# role: ROLE` among them, then its text.
+and `# role: ROLE` among them, then its text, or in what lines it differs from another (`likeness`).
 """
 
 import functools
@@ -12,6 +12,7 @@ from algoscope import tasks
 from algoscope.errors import unknown_name
 from algoscope.programs.expressions import Fault
 from algoscope.programs.language import GraphProgram, Role
+from algoscope.programs.likeness import changed
 from algoscope.programs.parser import ProgramError, parse
 from algoscope.tasks import Task
 
@@ -21,6 +22,7 @@ _PROPERTIES = {
     "task": None,
     "role": [str(role) for role in Role],
     "fully_connected": ["true", "false"],
+    "like": None,
 }
 """What the comments at the head of a file can say, with the values that there are."""
 _registered: dict[str, GraphProgram] = {}
@@ -80,20 +82,12 @@ def tasks_with_references() -> list[str]:
 def load(path: pathlib.Path | str) -> GraphProgram:
     """The program in a file: a text that starts with comments as those of the library do."""
     path = pathlib.Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ProgramError(path.stem, [Fault(1, 1, f"not a text in UTF-8 ({error})")]) from None
-    properties, faults = {}, []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.startswith("#"):
-            break
-        if stated := re.fullmatch(r"# (\w+): (\S+)", line.rstrip()):
-            key, value = stated.groups()
-            properties[key] = value
-            faults += _faults_of(number, key, value)
+    text = _text(path)
+    properties, faults = _properties(text)
     if "task" not in properties:
         faults.append(Fault(1, 1, "no comment `# task: NAME` before the first line"))
+    if "like" in properties and not faults:
+        text, properties, faults = _like(path, text, properties)
     if faults:
         raise ProgramError(path.stem, faults)
     return parse(
@@ -103,6 +97,51 @@ def load(path: pathlib.Path | str) -> GraphProgram:
         role=Role(properties.get("role", Role.REFERENCE)),
         fully_connected=properties.get("fully_connected") == "true",
     )
+
+
+def _text(path: pathlib.Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ProgramError(path.stem, [Fault(1, 1, f"not a text in UTF-8 ({error})")]) from None
+
+
+def _properties(text: str) -> tuple[dict[str, str], list[Fault]]:
+    """What the comments at the head say."""
+    properties, faults = {}, []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("#"):
+            break
+        if stated := re.fullmatch(r"# (\w+): (\S+)", line.rstrip()):
+            key, value = stated.groups()
+            properties[key] = value
+            faults += _faults_of(number, key, value)
+    return properties, faults
+
+
+def _like(
+    path: pathlib.Path, text: str, properties: dict[str, str]
+) -> tuple[str, dict[str, str], list[Fault]]:
+    """The whole text of a program that says in what it differs from another: one beside it, or of
+    the library."""
+    name = properties["like"]
+    files = [folder / f"{name}{_SUFFIX}" for folder in (path.parent, _LIBRARY)]
+    base = next((file for file in files if file.is_file()), None)
+    if base is None or not name.isidentifier():
+        return text, properties, [Fault(1, 1, unknown_name("program", name, names()))]
+    base_text = _text(base)
+    of_base, faults = _properties(base_text)
+    if "like" in of_base:
+        faults.append(
+            Fault(1, 1, f"like: got {name}, which is like another itself, needed the other")
+        )
+    if of_base.get("task") != properties["task"]:
+        got = f"{properties['task']}, and like: {name}, a program of {of_base.get('task')}"
+        faults.append(Fault(1, 1, f"task: got {got}, needed one task"))
+    kept = {key: value for key, value in of_base.items() if key not in properties}
+    stated = "".join(f"\n# {key}: {value}" for key, value in kept.items())
+    whole, more = changed(text + stated, base_text)
+    return whole, kept | properties, faults + more
 
 
 def _faults_of(line: int, key: str, value: str) -> list[Fault]:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from algoscope import programs, progress
+from algoscope import programs, progress, tasks
 from algoscope.files import make_room, write_bytes
 from algoscope.markup import element, escape
 from algoscope.programs.language import GraphProgram, Role
@@ -175,7 +175,19 @@ def _sizes(by_task: Mapping[Task, Sequence[Entry]]) -> str:
     return (
         "<h2>Sizes</h2><p>Of the first reference of each algorithm, as narrow as it can be. The "
         "largest size is the number of nodes at even positions up to which the certificate "
-        "holds.</p>" + html.table(Table("", columns, rows))
+        "holds.</p>" + html.table(Table("", columns, rows)) + _without_programs()
+    )
+
+
+def _without_programs() -> str:
+    known = programs.tasks_with_references()
+    names = [element("code", name) for name in tasks.names() if name not in known]
+    return element(
+        "p",
+        f"Without a program: {', '.join(names)}. They show numbers of pairs of nodes that are "
+        "updated over a third; an edge of a graph attention network shows a sum over its two ends "
+        "and what it was given, which is too little (docs/explanation/exactness.md has the "
+        "measurement).",
     )
 
 

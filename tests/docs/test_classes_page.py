@@ -1,0 +1,28 @@
+"""The page about classes of programs has what was measured."""
+
+import importlib
+import json
+
+import pytest
+from pages import ROOT, read, table
+
+from algoscope.verdict import RUNS, SHORTCUT
+
+PAGE = "docs/lab/classes.md"
+
+
+def test_all_programs():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        classes = importlib.import_module("classes")
+    measured = classes.table(classes.read(ROOT / "benchmarks/classes.json"))
+    assert table(read(PAGE), "program", "differs on").rows == measured.rows
+
+
+def test_words_of_some():
+    judged = json.loads((ROOT / "benchmarks/judged.json").read_text())
+    names = ("program", "role", "verdict", "tried", "wrong", "left_out")
+    shown = table(read(PAGE), "program", "verdict", "tried")
+    assert shown.rows == [[str(row[name]) for name in names] for row in judged]
+    for row in judged:
+        assert row["word"] != (RUNS if row["role"] == "wrong" else SHORTCUT), row

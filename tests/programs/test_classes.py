@@ -1,0 +1,102 @@
+"""Every task has a class of programs: exact ones, and wrong ones that are nearly always right."""
+
+import importlib
+import json
+
+import numpy as np
+import pytest
+import scipy.stats
+from pages import ROOT
+from programs.comparing import WRONG
+
+from algoscope import programs, tasks
+from algoscope.experiments import transnar_scores
+from algoscope.experiments.mind_the_gap import presets
+from algoscope.programs.interpreter import follow
+
+WITHOUT_PROGRAMS = {"floyd_warshall", "lcs_length", "matrix_chain_order", "optimal_bst"}
+
+
+@pytest.fixture(scope="module")
+def classes():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        return importlib.import_module("classes")
+
+
+@pytest.fixture(scope="module")
+def rows(classes):
+    return classes.read(ROOT / "benchmarks/classes.json")
+
+
+def trained_tasks() -> set[str]:
+    """Tasks on which networks are trained in experiments and benchmarks."""
+    zoo = json.loads((ROOT / "benchmarks/trained_zoo.json").read_text())
+    in_zoo = {name for name in tasks.names() if any(key.startswith(f"{name}-") for key in zoo)}
+    return {*presets.TASKS, *transnar_scores.TASKS, *in_zoo}
+
+
+def test_every_program_was_measured(classes, rows):
+    measured = {row.program: (row.task, row.role) for row in rows}
+    known = {p.name: (p.task.name, str(p.role)) for p in classes.everything()}
+    assert measured == known
+
+
+def test_exact_programs_were_exact_on_all_ordinary_problems(classes, rows):
+    for row in rows:
+        if row.role != "wrong":
+            assert row.answers == row.traces == row.problems >= classes.COUNT, row
+            assert row.large == row.large_problems >= classes.LARGE_COUNT, row
+
+
+def test_every_task_has_two_wrong_programs_that_are_nearly_always_right(classes, rows):
+    for task in programs.tasks_with_references():
+        near = [
+            row
+            for row in rows
+            if row.task == task and row.role == "wrong" and row.mostly_right and row.wrong_somewhere
+        ]
+        assert len(near) >= 2, task
+
+
+def test_tasks_that_networks_are_trained_on_have_two_exact_programs(rows):
+    assert {"bfs", "bellman_ford", "dfs", "dijkstra", "minimum", "insertion_sort"} < trained_tasks()
+    for task in trained_tasks() - WITHOUT_PROGRAMS:
+        texts = {
+            programs.get(row.program).text
+            for row in rows
+            if row.task == task and row.role != "wrong" and row.program in programs.names()
+        }
+        assert len(texts) >= 2, task
+
+
+@pytest.mark.parametrize("program", WRONG, ids=lambda program: program.name)
+def test_a_wrong_program_is_wrong_somewhere(classes, rows, program):
+    """On the problems on which it was measured to be, a few at a time; or on others."""
+    (row,) = [row for row in rows if row.program == program.name]
+    measured = tasks.sample(program.task, classes.SIZE, row.problems, classes.SEED)
+    parts = (measured.take(np.arange(k, k + 16)) for k in range(0, row.problems, 16))
+    others = (tasks.sample(program.task, *draw) for draw in ((5, 32), (40, 8)))
+    batches = parts if row.traces < row.problems else others
+    assert any(not classes.right(program, batch)[1].all() for batch in batches)
+
+
+@pytest.mark.parametrize("program", WRONG, ids=lambda program: program.name)
+def test_a_wrong_program_answers_as_often_as_was_measured(classes, rows, program):
+    """As many of a few problems as the share says, but for one case in a thousand."""
+    (row,) = [row for row in rows if row.program == program.name]
+    batch = tasks.sample(program.task, classes.SIZE, 24, 5)
+    wrong = int((~classes.right(program, batch)[0]).sum())
+    share = (row.problems - row.answers + 1) / (row.problems + 1)
+    assert wrong <= scipy.stats.binom.ppf(0.999, len(batch), share)
+
+
+def test_exact_programs_are_right_and_wrong_ones_are_told_apart(classes):
+    """A control of the measurement itself."""
+    exact, wrong = programs.get("insertion_sort_by_keys"), programs.get("insertion_sort_at_once")
+    batch = tasks.sample("insertion_sort", 9, 8)
+    assert all(np.all(each) for each in classes.right(exact, batch))
+    answers, traces = classes.right(wrong, batch)
+    assert answers.all()
+    assert not traces.any()
+    assert not follow(wrong, batch).broken.any()

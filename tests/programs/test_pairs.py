@@ -1,0 +1,58 @@
+"""What edges cannot show, and what they can: the lower bound of `benchmarks/pairs.py`."""
+
+import importlib
+
+import numpy as np
+import pytest
+from pages import ROOT
+
+from algoscope import tasks
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        return importlib.import_module("pairs")
+
+
+def test_sums_over_both_ends_and_the_edge_are_within_reach(pairs):
+    """A control: anything that is such a sum is fitted to rounding."""
+    batch = tasks.sample("floyd_warshall", 6, 1)
+    random = np.random.default_rng(0)
+    sender, receiver = random.random((6, 1)), random.random((1, 6))
+    shown = sender + receiver + 3 * batch.hints["D"][0, 0] - 2 * batch.inputs["A"][0].T
+    given = pairs.columns(batch, 0, 0)
+    best = given @ np.linalg.lstsq(given, shown.ravel(), rcond=None)[0]
+    np.testing.assert_allclose(best, shown.ravel(), atol=1e-9)
+
+
+def test_a_table_that_is_updated_over_a_third_node_is_not(pairs):
+    row = pairs.measure("floyd_warshall", "D", 7)
+    assert row.beyond > 0
+    assert row.bound > 0.01
+
+
+def test_what_an_edge_is_given_it_can_show(pairs):
+    assert pairs.measure("strongly_connected_components", "A_t", 4).beyond == 0
+
+
+def test_one_maximum_over_a_third_node_is_a_step_of_floyd_warshall():
+    """What an edge of a processor with triplets could compute from the hints of the step before: a
+    maximum over the third node of a sum over the three edges and nodes, cut at 0."""
+    batch = tasks.sample("floyd_warshall", 11, 8)
+    far = 100.0
+    for sample, length in enumerate(batch.lengths):
+        for step in range(length - 1):
+            D, known = batch.hints["D"][sample, step], batch.hints["msk"][sample, step]
+            waypoint = batch.hints["k"][sample, step]
+            # Over i, j and the third node.
+            there = D[:, None, :] + D.T[None, :, :]
+            closed = far * (1 - waypoint + 2 - known[:, None, :] - known.T[None, :, :])
+            shorter = np.maximum(0, (D[..., None] - there - closed).max(-1) - far * (1 - known))
+            first = np.maximum(0, (there - closed).max(-1) - far * known)
+            joined = np.maximum(0, (1 - closed).max(-1))
+            np.testing.assert_allclose(
+                D - shorter + first, batch.hints["D"][sample, step + 1], atol=1e-6
+            )
+            assert ((known + joined > 0) == batch.hints["msk"][sample, step + 1]).all()
