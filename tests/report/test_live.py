@@ -12,13 +12,15 @@ import urllib.request
 
 import numpy as np
 import pytest
+from browsing import NARROWEST, cut_on_paper, obstacles, too_wide
 from finished import finished_run
 from serving import serving
 
 from algoscope import runs
 from algoscope.measures import Evidence, Judgement
 from algoscope.report import kept, server
-from algoscope.runs import live, reservation
+from algoscope.report.watching import Watch
+from algoscope.runs import live, lock, reservation
 from algoscope.runs.live import Curves, Live, Point
 from algoscope.serialise import to_json
 from algoscope.verdict import APPROXIMATES, SHORTCUT, Verdict
@@ -54,18 +56,18 @@ def test_a_training_is_watched_until_it_is_its_report(tmp_path, visit):
     ):
         listed, _ = visit(_address(port))
         row = listed.locator("tr[data-run]")
-        row.wait_for(timeout=120_000)
-        row.locator("a:text-is('watch')").wait_for(timeout=60_000)
+        row.wait_for(timeout=300_000)
+        row.locator("a:text-is('watch')").wait_for(timeout=300_000)
         page, _ = visit(_address(port, row.locator("a").get_attribute("href").lstrip("/")))
         page.evaluate("window.stayed = true")
         chart = page.locator("svg.chart polyline").first
-        chart.wait_for(timeout=60_000)
+        chart.wait_for(timeout=300_000)
         before = page.inner_text("dd >> nth=0"), chart.get_attribute("points")
         page.wait_for_function(
             "before => document.querySelector('dd').innerText !== before", arg=before[0]
         )
-        assert process.wait(timeout=120) == 0
-        page.wait_for_selector("[role=status]:has-text('judge it with')", timeout=20_000)
+        assert process.wait(timeout=300) == 0
+        page.wait_for_selector("[role=status]:has-text('judge it with')", timeout=300_000)
         assert page.inner_text("dt >> nth=1") == "step"
         assert page.locator("svg.chart polyline").count() == 2
         run = runs.open(path)
@@ -153,6 +155,37 @@ def test_what_changes_is_sent_and_what_does_not_is_not(running):
         event = _first_event(port, "stream?run=one")
         assert "loss over steps: 0.25 at step 4" in event["html"]
         assert event["html"].count("data-run") == 1
+
+
+def test_a_training_that_prepares_is_no_broken_run(running):
+    """Its description comes when everything else is there, which takes a while."""
+    folder, _ = running
+    (folder / "later").mkdir()
+
+    def row() -> str:
+        watched = Watch(folder).entries()["later"]
+        assert isinstance(watched, str)
+        return watched
+
+    with lock.hold(folder / "later"):
+        assert row() == "being prepared"
+    assert row().startswith("unreadable: ")
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", NARROWEST)])
+def test_nothing_keeps_a_keyboard_or_a_screen_reader_from_watching(
+    running, visit, axe, theme, width
+):
+    folder, run = running
+    _publish(run, 30)
+    _judge(run, 0, SHORTCUT)
+    with serving(server.app(folder)) as port:
+        page, _ = visit(_address(port, "run/one"), theme=theme, width=width)
+        page.locator("svg.chart polyline").first.wait_for()
+        assert page.locator("td:has-text('shortcut')").count() == 1
+        assert obstacles(page, axe) == []
+        assert too_wide(page, "DejaVu Sans") == []
+        assert cut_on_paper(page) == []
 
 
 def test_a_damaged_or_hostile_file_of_progress_is_no_progress(running):

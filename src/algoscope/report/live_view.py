@@ -31,8 +31,10 @@ def panel(
         parts += [_cards(run, live, test), _charts(live.curves), _verdicts(run, words)]
     else:
         address = f"/report/{quote(run.name, safe='')}?{report_version}"
-        name = f"report of {run.name}"
-        parts.append(element("iframe", src=address, title=name, sandbox="allow-scripts"))
+        parts += [
+            element("p", element("a", "Open it on a page of its own", href=address)),
+            element("iframe", src=address, title=f"report of {run.name}", sandbox="allow-scripts"),
+        ]
     return element("div", *parts, class_="live", data_run=run.name)
 
 
@@ -121,8 +123,8 @@ def _chart(name: str, points: Sequence[Point], logarithmic: bool) -> str:
     svg = element(
         "svg",
         element("path", class_="axis", d=f"M{_LEFT} {ceiling}V{floor}H{_WIDE - 8}"),
-        text(_LEFT - 5, ceiling + 7, f"{high:.3g}", "end"),
-        text(_LEFT - 5, floor, f"{low:.3g}", "end"),
+        text(_LEFT - 5, ceiling + 7, f"{high:.2g}", "end"),
+        text(_LEFT - 5, floor, f"{low:.2g}", "end"),
         text(_LEFT, _HIGH - 8, f"{first:,}", "start"),
         text(_WIDE - 8, _HIGH - 8, f"step {last:,}", "end"),
         element("polygon", class_="band", points=" ".join(band)),

@@ -184,7 +184,7 @@ def _list(root: pathlib.Path, entries: Entries) -> str:
 
 def _row(name: str, entry: Summary | str) -> str:
     if isinstance(entry, str):
-        fault = element("td", f"unreadable: {escape(entry)}", colspan=str(len(_COLUMNS) - 2))
+        fault = element("td", escape(entry), colspan=str(len(_COLUMNS) - 2))
         cells = ("<td></td>", element("td", escape(name)), fault)
         return element("tr", *cells, class_="unreadable", data_run=name)
     options = entry.run.options
@@ -193,7 +193,7 @@ def _row(name: str, entry: Summary | str) -> str:
         f'<label><input type="radio" name="{side}" value="{escape(name)}"> {side}</label> '
         for side in ("a", "b")
     )
-    words = " ".join(
+    words = ", ".join(
         f"{count}&nbsp;×&nbsp;{verdicts.word(word)}" for word, count in entry.counts.items()
     )
     address = escape(quote(name, safe=""))

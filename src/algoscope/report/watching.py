@@ -54,7 +54,7 @@ class Summary(NamedTuple):
 
 
 Entries = dict[str, Summary | str]
-"""Folders that should be runs, by name: what is in them, or why that cannot be read."""
+"""Folders that should be runs, by name: what is in them, or why nothing is shown of them."""
 _Signature = tuple[object, ...]
 
 
@@ -114,10 +114,13 @@ def _signature(folder: pathlib.Path) -> _Signature:
 
 
 def _entry(path: pathlib.Path) -> Summary | str:
+    # The description comes last: a run without one that a process holds is about to begin.
+    if lock.is_held(path) and not (path / "run.json").exists():
+        return "being prepared"
     try:
         return _summary(runs.open(path))
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        return str(error) or repr(error)
+        return f"unreadable: {str(error) or repr(error)}"
 
 
 def _summary(run: Run) -> Summary:

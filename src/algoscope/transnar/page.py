@@ -83,7 +83,7 @@ def _item(reads: TokenReads, problem: Batch) -> reading.Item:
         [(int(a), int(b)) for a, b in edges],
         directed,
         [Panel("nodes of the reasoner", range(problem.nodes))],
-        places(joined),
+        reading.lying(places(joined)),
         readers,
         reads.nodes[..., : problem.nodes],
         pairs=reads.pairs[..., : problem.nodes, : problem.nodes].mean(1),

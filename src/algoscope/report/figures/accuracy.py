@@ -34,7 +34,7 @@ def draw(
             lowest = min([lowest, *(value for value in y if not math.isnan(value))])
             notes.append(f"{CRITERIA[key].label} {_correlated(x, y)}")
         for axes in panels if across == 2 else panels[-1:]:
-            axes.set_xlabel(f"accuracy at {PLACES['large']}")
+            axes.set_xlabel(f"accuracy large ({PLACES['large']})")
         for axes in panels[:1] if across == 2 else panels:
             axes.set_ylabel("faithfulness")
         low = min([*x, 1.0])

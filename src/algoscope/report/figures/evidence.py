@@ -59,8 +59,10 @@ def draw(
             axes.plot([], [], sign, color=colour, markersize=5, linestyle="none", label=text)
         for colour, text in ((style.RUNS_ZONE, "runs"), (style.SHORTCUT_ZONE, "shortcut")):
             axes.fill([], [], color=colour, label=text)
+        # A reader's letters may be wider than those that the legend is laid out with.
+        across, apart = (4, 3.5) if width > style.NARROW else (2, 2.0)
         figure.legend(
-            loc="outside upper left", ncols=4 if width > style.NARROW else 2, handletextpad=0.4
+            loc="outside upper left", ncols=across, handletextpad=0.4, columnspacing=apart
         )
     return Drawn(
         "evidence",

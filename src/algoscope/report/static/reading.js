@@ -5,7 +5,7 @@
 const showReading = (place) => {
   const data = JSON.parse(document.getElementById(place.dataset.from).textContent);
   const SVG = "http://www.w3.org/2000/svg", DRAWN = new Set(["svg", "circle", "path", "text"]);
-  const WIDE = 360, HIGH = 230, EDGE = 34, RADIUS = 14, LEAST = 0.02;
+  const WIDE = 360, HIGH = 230, EDGE = 34, RADIUS = 14, LEAST = 0.02, MOST = 3;
   const make = (tag, attributes = {}, ...children) => {
     const made = DRAWN.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -34,6 +34,14 @@ const showReading = (place) => {
     const { pairs, readers, names } = item(), n = names.length;
     return pairs ? pairs[((state.layer * readers.length + reader) * n + a) * n + b] / data.levels : 0;
   };
+  // The pairs that are read most, in words.
+  const readPairs = (reader) => {
+    const { pairs, names } = item();
+    if (!pairs) return [];
+    const all = names.flatMap((one, a) => names.map((other, b) => [pairShare(reader, a, b), one, other]));
+    const most = all.sort(([one], [other]) => other - one).slice(0, MOST);
+    return [`pairs read most: ${most.map(([own, a, b]) => `${a} → ${b} ${own.toFixed(2)}`).join(", ")}`];
+  };
   const short = (value) => (value >= 0.995 ? "1" : value.toFixed(2).slice(1));
 
   const problems = make("select", { "aria-label": "problem" },
@@ -59,10 +67,10 @@ const showReading = (place) => {
     const [x, y] = item().places[node];
     return [EDGE + x * (WIDE - 2 * EDGE), EDGE + y * (HIGH - 2 * EDGE)];
   };
-  const arrow = (a, b, bend) => {
+  const arrow = (a, b, bent) => {
     const [[ax, ay], [bx, by]] = [spot(a), spot(b)];
     const length = Math.hypot(bx - ax, by - ay) || 1;
-    const [ux, uy] = [(bx - ax) / length, (by - ay) / length];
+    const [ux, uy] = [(bx - ax) / length, (by - ay) / length], bend = bent ? 10 + 0.22 * length : 0;
     const [sx, sy] = [ax + ux * RADIUS, ay + uy * RADIUS];
     const [ex, ey] = [bx - ux * (RADIUS + 2), by - uy * (RADIUS + 2)];
     const [mx, my] = [(ax + bx) / 2 - uy * bend, (ay + by) / 2 + ux * bend];
@@ -75,12 +83,12 @@ const showReading = (place) => {
     const { names, roles, edges, marked } = item();
     const inside = new Set(nodes), parts = [];
     for (const [a, b] of edges) {
-      if (inside.has(a) && inside.has(b) && a !== b) parts.push(make("path", { class: "edge", d: arrow(a, b, 0) }));
+      if (inside.has(a) && inside.has(b) && a !== b) parts.push(make("path", { class: "edge", d: arrow(a, b, false) }));
     }
     for (const a of nodes) for (const b of nodes) {
       const own = pairShare(reader, a, b);
       if (a === b || own < LEAST) continue;
-      parts.push(make("path", { class: "read", d: arrow(a, b, 14), "stroke-opacity": Math.min(1, 0.25 + own),
+      parts.push(make("path", { class: "read", d: arrow(a, b, true), "stroke-opacity": Math.min(1, 0.25 + own),
         "stroke-width": 0.8 + 3 * own }));
     }
     let total = 0;
@@ -97,7 +105,8 @@ const showReading = (place) => {
       parts.push(make("text", { class: own > 0.5 ? "share full" : "share", x: cx, y: cy + 4 }, value),
         make("text", { class: "name", x: cx, y: cy < HIGH / 3 ? cy - RADIUS - 7 : cy + RADIUS + 14 }, role ? `${names[node]} (${role})` : names[node]));
     }
-    const summary = `${title}: ${total.toFixed(2)}`;
+    // All that a hybrid's token reads of nodes is in its one panel.
+    const summary = item().gates.length ? title : `${title}: ${total.toFixed(2)}`;
     const graph = make("svg", { class: "graph", role: "img", viewBox: `0 0 ${WIDE} ${HIGH}`,
       "aria-label": `${summary} of the attention of ${item().readers[reader].name}` }, ...parts);
     return make("div", { class: "side" }, graph, make("p", {}, summary));
@@ -113,9 +122,9 @@ const showReading = (place) => {
     slider.setAttribute("aria-valuetext", where.textContent);
     rows.replaceChildren(...shownReaders().map((reader) => {
       const rest = Math.max(0, 1 - names.reduce((sum, _, node) => sum + share(reader, node), 0));
-      const facts = [`“${readers[reader].text}” reads`];
-      if (gates.length) facts.push(`gate of this layer: ${gates[state.layer].toFixed(2)}`);
-      else facts.push(`rest of the prompt: ${rest.toFixed(2)}`);
+      const facts = gates.length
+        ? [`gate of this layer: ${gates[state.layer].toFixed(2)}`, ...readPairs(reader)]
+        : [`“${readers[reader].text}” reads`, `rest of the prompt: ${rest.toFixed(2)}`];
       return make("section", { class: "reader", "aria-label": readers[reader].name },
         make("h3", {}, readers[reader].name), make("p", { class: "muted small" }, facts.join("; ")),
         make("div", { class: panels.length > 1 ? "sides" : "sides single" },
@@ -138,7 +147,8 @@ const showReading = (place) => {
     const { layers, heads: count, readers } = item();
     slider.max = layers - 1;
     state.layer = Math.max(0, item().marked.findIndex((nodes) => nodes.length));
-    state.reader = Math.min(state.reader, readers.length - 1);
+    // Of an answer, the first number.
+    state.reader = Math.max(0, data.choose ? readers.findIndex(({ text }) => /\d/.test(text)) : 0);
     heads.replaceChildren(option("mean of heads", -1),
       ...[...Array(count).keys()].map((head) => option(`head ${head + 1}`, head)));
     heads.hidden = count < 2;
