@@ -9,6 +9,8 @@ from algoscope.report.figures.style import Drawn
 from algoscope.report.findings import Distances
 
 _MOST_WITH_NUMBERS, _MOST_WITH_NAMES = 14, 48
+_HIGHEST = 6.6
+"""Inches: the matrix of many is about as high as wide."""
 
 
 def draw(distances: Distances, width: float = style.FULL) -> Drawn:
@@ -22,13 +24,15 @@ def draw(distances: Distances, width: float = style.FULL) -> Drawn:
     programs = set(distances.names[count - distances.references :])
     with style.styled():
         roomy = width > style.NARROW
-        figure = style.sheet(width, min(style.FULL, 0.4 * count + 1.6) if roomy else width * 0.95)
+        figure = style.sheet(width, min(_HIGHEST, 0.4 * count + 1.6) if roomy else width * 0.95)
         left, right = figure.subplots(1, 2, width_ratios=(1, 2.1 if roomy else 3))
         if tree:
             _draw_tree(left, tree, count)
         else:
             left.set_visible(False)
-        right.imshow(style.shaded(ordered, style.TRAINED), interpolation="none")
+        # As high as the tree, so that rows stand beside their leaves.
+        shades = style.shaded(ordered, style.TRAINED)
+        right.imshow(shades, interpolation="none", aspect="auto")
         style.bare(right)
         if count <= _MOST_WITH_NAMES:
             right.set_yticks(range(count), names)
