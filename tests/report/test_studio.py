@@ -251,6 +251,24 @@ def test_a_keyboard_does_all_that_a_mouse_does(studio, bfs):
     assert not troubles
 
 
+def test_a_node_is_looked_at_without_a_mouse(studio, bfs):
+    """What it reads and its state are there in words, on drawn graphs and on recorded ones."""
+    shown, troubles = studio(bfs)
+    draw(shown, "3 nodes, source 0: 0-1, 1-2")
+    shown.select_option("[aria-label='node to look at']", label="node 1")
+    words = shown.locator(".in-words").all_inner_texts()
+    assert words[0].startswith("node 1 reads node 0 (1.00)\n")
+    assert "its state, 16 numbers" in words[1]
+    numbers = shown.locator(".numbers").nth(1).evaluate("list => list.textContent.split(' ')")
+    assert len(numbers) == 16
+    assert shown.locator(".variables tr.chosen td").first.inner_text() == "1"
+    shown.click("text=Recorded problems")
+    assert shown.locator(".in-words").first.inner_text().startswith("node 1 reads node ")
+    shown.select_option("[aria-label='node to look at']", label="all nodes")
+    assert shown.locator(".in-words").all_inner_texts() == ["", ""]
+    assert not troubles
+
+
 def test_weights_are_set(studio):
     data = explored("dijkstra", {"compiled": compiled_for("dijkstra")}, "compiled")
     shown, troubles = studio(data)

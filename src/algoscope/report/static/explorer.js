@@ -53,6 +53,7 @@ const explore = (place) => {
     ...others.map((name) => live.networks[name].network?.config?.heads ?? 1));
   const heads = make("select", { "aria-label": "head" }, ...options(
     range(most).map((head) => `head ${head + 1}`).concat("mean of heads"), 0));
+  const node = make("select", { "aria-label": "node to look at" });
   const play = make("button", { type: "button", class: "play" }, "▶ Play");
   const back = make("button", { type: "button", "aria-label": "one step back" }, "←");
   const forth = make("button", { type: "button", "aria-label": "one step on" }, "→");
@@ -63,7 +64,7 @@ const explore = (place) => {
   const modes = make("div", { class: "modes", role: "group", "aria-label": "what to look at" }, recordedMode, ownMode);
   const problemChoice = make("label", {}, "Problem", problems);
   place.append(...(studio ? [modes] : []), make("div", { class: "controls" },
-    problemChoice, ...(most > 1 ? [heads] : []), play, back, slider, forth, where));
+    problemChoice, ...(most > 1 ? [heads] : []), node, play, back, slider, forth, where));
 
   const sides = state.sides.map((_, side) => Side(side ? "right" : "left", {
     choose: (node) => choose(node),
@@ -87,6 +88,7 @@ const explore = (place) => {
     state.step = Math.min(state.step, steps - 1);
     if (state.chosen !== null && state.chosen >= nodes) state.chosen = null;
     slider.max = steps - 1;
+    node.replaceChildren(...options(["all nodes", ...range(nodes).map((each) => `node ${each}`)], 0));
     sides.forEach((side, index) => {
       side.names(subjects.map(({ name, verdict }) => (verdict ? `${name} – ${verdict}` : name)),
         state.sides[index], (other) => !state.isOwn && !subjects[other].runs);
@@ -99,6 +101,7 @@ const explore = (place) => {
   const update = () => {
     const { steps } = scene();
     slider.value = state.step;
+    node.value = state.chosen === null ? 0 : state.chosen + 1;
     where.textContent = `step ${state.step + 1} of ${steps}`;
     slider.setAttribute("aria-valuetext", where.textContent);
     const atNodes = variables().filter((variable) => variable.where === "node");
@@ -141,6 +144,7 @@ const explore = (place) => {
     state.step = 0;
     rebuild();
   });
+  node.addEventListener("change", () => choose(Number(node.value) ? Number(node.value) - 1 : state.chosen));
   heads.addEventListener("change", () => { state.head = Number(heads.value); update(); });
   slider.addEventListener("input", () => go(Number(slider.value)));
   play.addEventListener("click", toggle);

@@ -17,9 +17,11 @@ const Side = (label, { choose, go, changed }) => {
   const matrix = make("svg", { class: "matrix", role: "img" });
   const hidden = make("canvas", { class: "hidden", role: "img", hidden: "" });
   const said = make("p", {});
+  const inWords = make("div", { class: "in-words" });
   const timeline = make("div", { class: "timeline", role: "img" });
   const verdict = make("div", { class: "differs" });
-  const box = make("div", { class: "side" }, who, graph, said, timeline, verdict, matrix, hidden);
+  const box = make("div", { class: "side" }, who, graph, said, timeline, verdict, inWords, matrix,
+    hidden);
 
   const spot = (node) => scene.places[node].map((part) => EDGE + part * (SIZE - 2 * EDGE));
 
@@ -213,8 +215,29 @@ const Side = (label, { choose, go, changed }) => {
     context.putImageData(image, 0, 0);
   };
 
+  // What the chosen node reads, and its state, as numbers.
+  const drawInWords = (view) => {
+    const { step, chosen } = view, parts = [], isOpen = inWords.querySelector("details")?.open;
+    if (chosen !== null && step < account.steps) {
+      const weight = reading(view);
+      const read = range(scene.nodes).map((sender) => [sender, weight(chosen, sender) || 0])
+        .filter(([, own]) => own >= LEAST).sort((a, b) => b[1] - a[1])
+        .map(([sender, own]) => `node ${sender} (${own.toFixed(2)})`);
+      parts.push(make("div", {}, `node ${chosen} reads ${read.join(", ") || "nobody"}`));
+      const state = account.hidden?.(step);
+      if (state) {
+        const width = state.length / scene.nodes;
+        const numbers = Array.from(state.subarray(chosen * width, (chosen + 1) * width), (value) => value.toFixed(2));
+        parts.push(make("details", isOpen ? { open: "" } : {}, make("summary", {}, `its state, ${width} numbers`),
+          make("div", { class: "numbers" }, numbers.join(" "))));
+      }
+    }
+    inWords.replaceChildren(...parts);
+  };
+
   const update = (view, variables) => {
     drawReading(view);
+    drawInWords(view);
     drawNodes(view, variables);
     drawTimeline(view);
     drawHidden(view);
