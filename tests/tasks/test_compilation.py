@@ -15,7 +15,7 @@ from oracle.task_goldens import arrays_of, digests
 
 import algoscope
 from algoscope import tasks
-from algoscope.tasks.compilation import compiled, order
+from algoscope.tasks.compilation import cached, compiled, order
 
 
 def python(code: str, *arguments: str, path: tuple[str, ...] = (), **environment: str) -> str:
@@ -94,3 +94,12 @@ def compiled_order(values):
 def test_compiled_order_has_ties_as_numpy_has_them(values):
     given_values = np.array(values, np.float64)
     assert np.array_equal(compiled_order(given_values), np.argsort(given_values))
+
+
+def test_where_no_folder_can_be_written_to_code_is_compiled_each_time(monkeypatch):
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+
+    def doubled(x):
+        return 2 * x
+
+    assert cached(doubled)(4) == 8

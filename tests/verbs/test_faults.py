@@ -246,6 +246,41 @@ def test_ctrl_c_while_threads_compile_is_one_line_at_once():
     assert errors.strip() == "interrupted; what was finished before is safe"
 
 
+def test_ctrl_c_ended_every_long_verb_in_one_line():
+    """What benchmarks/interrupts.py last found."""
+    path = pathlib.Path(__file__).parents[2] / "benchmarks" / "interrupts.json"
+    trials = json.loads(path.read_text())
+    assert len({trial["verb"] for trial in trials}) == 8
+    for trial in trials:
+        assert not trial["traceback"]
+        assert trial["status"] == ending.INTERRUPTED
+        assert trial["last"].startswith(("interrupted; ", "stopped at "))
+
+
+LOADING = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from algoscope import cli
+from algoscope.verbs.tasks import Tasks
+Tasks.run = lambda _verb: __import__("interrupted_here")
+sys.argv = ["algoscope", "tasks"]
+cli.main()
+"""
+
+
+def test_ctrl_c_while_a_module_is_loaded_ends_at_once(tmp_path):
+    (tmp_path / "interrupted_here.py").write_text(
+        "import os, signal, time\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(60)\n"
+        "except BaseException:\n    raise ImportError('as modules in C do')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == ending.INTERRUPTED
+    assert done.stderr.strip() == "interrupted; what was finished before is safe"
+
+
 def test_networks_are_built_by_the_name_of_a_task():
     import jax
 

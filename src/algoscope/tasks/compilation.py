@@ -53,7 +53,10 @@ def in_python(function: Callable) -> Callable:
 
 def _cached(function: Any, name: str) -> Any:
     function.__qualname__ = f"{name}-{_sources_digest()}"
-    return _with_numba(function, cache=True)
+    try:
+        return _with_numba(function, cache=True)
+    except RuntimeError:  # Neither the sources' folder nor a home can be written to.
+        return _with_numba(function)
 
 
 def _with_numba(function: Any, **options: Any) -> Any:

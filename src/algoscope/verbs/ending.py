@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import traceback
+import types
 from collections.abc import Iterator
 
 from algoscope import capacity
@@ -31,21 +32,36 @@ _NO_DEVICE = "Unable to initialize backend"
 
 
 class _Interrupts:
-    """Whether Ctrl-C was heard. What it interrupts may be a module that is being loaded, or a
-    library's own callback, and then what arrives is another error, or none."""
+    """Whether Ctrl-C was heard. What it interrupts may be a library's own callback, and then what
+    arrives is another error, or none. Modules in C that are being loaded do not survive it at all:
+    then the process ends at once, as it would by kill -9."""
 
     heard = False
 
-    def hear(self, _number: int, _frame: object) -> None:
+    def hear(self, _number: int, frame: types.FrameType | None) -> None:
         self.heard = True
+        if _is_loading(frame):
+            _end_at_once()
         raise KeyboardInterrupt
 
     def unraisable(self, unraisable: "sys.UnraisableHookArgs") -> None:
-        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-            sys.__unraisablehook__(unraisable)
-            return
-        print(_INTERRUPTED_LINE, file=sys.stderr, flush=True)
-        os._exit(INTERRUPTED)
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            _end_at_once()
+        sys.__unraisablehook__(unraisable)
+
+
+def _is_loading(frame: types.FrameType | None) -> bool:
+    """Whether a module is being loaded."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _end_at_once() -> None:
+    print(_INTERRUPTED_LINE, file=sys.stderr, flush=True)
+    os._exit(INTERRUPTED)
 
 
 _interrupts = _Interrupts()
