@@ -66,16 +66,26 @@ def test_workers_without_the_folder_go_on_from_copies(tmp_path, knowing_ray, add
     assert driver.poll() is None, log.read_text()
     (run,) = runs.list_runs(stored)
     assert not folder.joinpath(run.name).exists()
-    (lost,) = attempts(stored / f"{run.name}.log")
+    driver.terminate()
+    assert driver.wait() == 130, log.read_text()
+    (stopped,) = runs.list_runs(folder)
+    assert run.step <= stopped.step < 60
+    assert "stopped at step" in (folder / f"{run.name}.log").read_text()
+
+    with log.open("w") as out:
+        driver = subprocess.Popen(words, env=knowing_ray, stdout=out, stderr=out)
+    wait_until(lambda: len(attempts(stored / f"{run.name}.log")) == 2 or driver.poll() is not None)
+    assert driver.poll() is None, log.read_text()
+    (_, lost) = attempts(stored / f"{run.name}.log")
     os.kill(lost, signal.SIGKILL)
-    reached = run.step
+    reached = runs.open(stored / run.name).step
     assert driver.wait() == 0, log.read_text()
     made = contents(folder)
     assert made
     assert made == {path: reference[path] for path in made}
-    first, second = attempts(folder / f"{run.name}.log")
+    _, first, second = attempts(folder / f"{run.name}.log")
     assert first == lost != second
-    second_attempt = (folder / f"{run.name}.log").read_text().rpartition("--- ")[2]
-    steps = [int(line.split()[1]) for line in second_attempt.splitlines() if "step " in line[:5]]
+    last_attempt = (folder / f"{run.name}.log").read_text().rpartition("--- ")[2]
+    steps = [int(line.split()[1]) for line in last_attempt.splitlines() if "step " in line[:5]]
     assert min(steps) > reached
     assert contents(stored) == made

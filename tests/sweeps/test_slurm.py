@@ -34,26 +34,38 @@ def command(file: pathlib.Path, folder: pathlib.Path, *more: str) -> list[str]:
     return [*ALGOSCOPE, *words, *more]
 
 
-def test_kills_change_no_bit_and_the_same_command_goes_on(tmp_path, slurm, reference):
+def test_stops_and_kills_change_no_bit_and_the_same_command_goes_on(tmp_path, slurm, reference):
     folder, file, log = tmp_path / "tiny", tmp_path / "tiny.toml", tmp_path / "log"
     file.write_text(TOML)
-    with log.open("w") as out:
-        first = subprocess.Popen(command(file, folder), env=slurm, stdout=out, stderr=out)
-    wait_until(lambda: begun(folder) or first.poll() is not None)
-    assert first.poll() is None, log.read_text()
-    first.send_signal(signal.SIGKILL)
-    first.wait()
-    name = min(begun(folder))
-    (lost, *_) = attempts(folder / f"{name}.log")
+
+    def driving(more_than: int) -> subprocess.Popen:
+        """The sweep, when so many runs have begun."""
+        with log.open("a") as out:
+            driver = subprocess.Popen(command(file, folder), env=slurm, stdout=out, stderr=out)
+        wait_until(lambda: len(begun(folder)) > more_than or driver.poll() is not None)
+        assert driver.poll() is None, log.read_text()
+        return driver
+
+    stopped = driving(0)
+    stopped.terminate()
+    assert stopped.wait() == 130, log.read_text()
+    assert not subprocess.check_output(["squeue", "--noheader"], env=slurm)
+    assert not all(run.finished for run in runs.list_runs(folder))
+
+    before = begun(folder)
+    killed = driving(len(before))
+    killed.kill()
+    killed.wait()
+    name = min(begun(folder) - before)
+    (lost,) = attempts(folder / f"{name}.log")
     os.kill(lost, signal.SIGKILL)
+    submitted = set((folder / ".slurm").glob("*_submitted.pkl"))
     with log.open("a") as out:
         subprocess.run(command(file, folder), env=slurm, stdout=out, stderr=out, check=True)
     assert contents(folder) == reference
     assert len(attempts(folder / f"{name}.log")) == 2
-    # Jobs that the first call had submitted were waited for, not made again.
-    arrays = {path.name.partition("_")[0] for path in (folder / ".slurm").glob("*_submitted.pkl")}
-    assert len(arrays) == 2
-    assert len(list((folder / ".slurm").glob("*_submitted.pkl"))) == 10
+    # Jobs that were submitted before were waited for, and one was lost.
+    assert len(set((folder / ".slurm").glob("*_submitted.pkl")) - submitted) == 1
 
 
 def test_a_job_is_requeued_at_its_time_limit(tmp_path, slurm, reference):

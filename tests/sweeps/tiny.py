@@ -38,7 +38,7 @@ scored_on = ["test"]
 data_seed = [1, 2, 3]
 steps = [60, 40, 20]
 """
-_PATIENCE = 300
+_PATIENCE = 600
 
 
 def contents(folder: pathlib.Path) -> dict[str, bytes]:

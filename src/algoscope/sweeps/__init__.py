@@ -4,6 +4,7 @@ from algoscope import sweeps
 
 sweep = sweeps.Sweep("rates", base={"tasks": ["bfs"]}, axes={"learning_rate": [1e-4, 1e-3]})
 sweeps.drive(sweep, folder, sweeps.Local(folder, workers=2))  # the runs that are missing
+sweeps.drive(sweep, folder, sweeps.Ray(sweeps.Resources(gpus=0.25)))  # elsewhere
 sweeps.positions(folder)  # where they are
 sweeps.page(folder)  # what came of them
 """
@@ -18,6 +19,8 @@ from algoscope.sweeps.drive import (
 )
 from algoscope.sweeps.engines import Engine, Resources
 from algoscope.sweeps.engines.local import Local
+from algoscope.sweeps.engines.ray import Ray
+from algoscope.sweeps.engines.slurm import Slurm
 from algoscope.sweeps.estimate import Estimate, correction, estimate, platform_here
 from algoscope.sweeps.harvest import Harvest, gather
 from algoscope.sweeps.page import page
@@ -37,8 +40,10 @@ __all__ = [
     "Outcome",
     "Planned",
     "Position",
+    "Ray",
     "Resources",
     "Settings",
+    "Slurm",
     "Stage",
     "Sweep",
     "checked",

@@ -8,14 +8,13 @@ import pathlib
 import sys
 import threading
 from collections.abc import Generator, Iterator, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from algoscope.files import explained, write_bytes
 from algoscope.serialise import from_json, to_json
 from algoscope.sweeps.plan import Item
 from algoscope.sweeps.work import End, Outcome, do
 
-Name = Literal["local", "ray", "slurm"]
 ATTEMPTS = 4
 """How often a run whose worker is lost is begun again from its last checkpoint, first time
 included."""

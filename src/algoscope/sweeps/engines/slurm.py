@@ -97,7 +97,9 @@ class Slurm:
             # A stop is heard at once, and then the end of jobs is waited for.
             time.sleep(_FIRST_LOOK) if stop.is_set() else stop.wait(seconds)
             seconds = min(_LAST_LOOK, _SLOWER * seconds)
-            states = _states() or dict.fromkeys(jobs, "UNKNOWN")
+            states = _states()
+            if states is None:  # The controller is busy, or down for a while.
+                continue
             for job in [job for job in jobs if states.get(job) in (None, *_ENDED)]:
                 item = left[jobs.pop(job)]
                 ended = states.get(job) in _BY_ITSELF or attempts[item.name] == ATTEMPTS
