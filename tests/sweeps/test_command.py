@@ -48,6 +48,7 @@ def test_all_that_is_wrong_is_listed_before_anything_starts(refused, tmp_path):
         ("--storage s3://a --minutes 3", "--minutes: got it with --on local, needed --on slurm"),
         ("--on ray --workers 3", "--workers: got it with --on ray, needed --on local or slurm"),
         ("--on ray --storage nowhere://x", "which fsspec cannot use"),
+        ("--on ray --storage file:///a --track mlflow", "--track mlflow: got it with --storage"),
         ("--on slurm --gpus 0.5", "gpus: got 0.5, needed whole GPUs"),
         ("--on slurm --minutes 1", "grace: got 90, needed less than the 60 seconds of a job"),
         ("--on slurm --sbatch partition", "--sbatch: got 'partition', needed NAME=VALUE"),

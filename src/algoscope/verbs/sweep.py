@@ -127,6 +127,11 @@ class Run(Verb):
             for engines in [_ENGINES.get(field.name, (self.on,))]
             if self.on not in engines and getattr(self, field.name) != field.default
         ]
+        if self.storage is not None and "mlflow" in self.track:
+            faults.append(
+                "--track mlflow: got it with --storage, needed a folder that all workers share, "
+                "since all runs are in one database"
+            )
         if faults:
             raise ValueError("\n".join(faults))
 
