@@ -253,9 +253,9 @@ IN_PYTHON = {
     "steps: got 0": lambda: training.check(training.TrainingConfig(("bfs",), steps=0)),
     "nothing: got no run folder": lambda: runs.open("nothing"),
     "nothing: got no folder": lambda: runs.survey("nothing"),
-    "'dfss'; did you mean dfs": lambda: measures.judge(lambda batch: None, "dfss"),
-    "'bsf'": lambda: falsify.falsify(lambda batch: None, "bsf"),
-    "axes.steps: got 3": lambda: sweeps.checked(sweeps.Sweep("a", {}, {"steps": 3})),
+    "'dfss'; did you mean dfs": lambda: measures.judge(lambda batch: {}, "dfss"),
+    "'bsf'": lambda: falsify.falsify(lambda batch: {}, "bsf"),
+    "axes.steps: got 3": lambda: sweeps.from_content({"axes": {"steps": 3}}),
     "'transnar-score'; did you mean": lambda: experiments.get("transnar-score"),
 }
 
