@@ -1,7 +1,7 @@
 """Findings: what was measured of the networks of a run for one of its tasks.
 
 Measuring takes minutes and drawing seconds, so findings are kept in the run folder, and pages are
-made from them alone; no network is run to draw one:
+made from them. A network is run to draw one only to see whether its rounded weights do (`live`):
 
     findings/TASK.json           judgements, program, distances, landscapes
     findings/TASK.safetensors    the problems that are shown, and what everybody did on them

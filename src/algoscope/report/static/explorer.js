@@ -9,7 +9,8 @@ const explore = (place) => {
 
   // Subjects: those with recordings, and networks that are in the page but were not recorded.
   const others = Object.keys(live.networks ?? {})
-    .filter((name) => !data.subjects.some((subject) => subject.name === name));
+    .filter((name) => live.networks[name].network
+      && !data.subjects.some((subject) => subject.name === name));
   const subjects = [...data.subjects,
     ...others.map((name) => ({ name, compiled: false, verdict: live.verdicts?.[name] }))];
   const trained = data.subjects.findIndex((subject) => !subject.compiled);
