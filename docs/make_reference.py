@@ -34,6 +34,7 @@ PACKAGES = (
     "algoscope.programs.compiler",
     "algoscope.programs.verification",
     "algoscope.measures",
+    "algoscope.decompile",
     "algoscope.verdict",
     "algoscope.statistics",
     "algoscope.training",

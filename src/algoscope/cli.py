@@ -13,6 +13,7 @@ import tyro
 from algoscope import __version__
 from algoscope.errors import unknown_name
 from algoscope.verbs.completion import Completion
+from algoscope.verbs.decompile import Decompile
 from algoscope.verbs.demo import Demo
 from algoscope.verbs.ending import INTERRUPTED, explained_end, hear_interrupts
 from algoscope.verbs.judge import Falsify, Judge
@@ -26,8 +27,8 @@ from algoscope.verbs.tasks import Sample, Tasks
 from algoscope.verbs.train import Train
 from algoscope.verbs.transnar import Transnar
 
-_KINDS = (Tasks, Sample, Programs, Compile, Verify, Draw, Demo, Train, Judge, Falsify, Report)
-_KINDS += (Serve, Runs, Sweep, Llm, Transnar, Reproduce, Completion)
+_KINDS = (Tasks, Sample, Programs, Compile, Verify, Draw, Demo, Train, Judge, Falsify)
+_KINDS += (Decompile, Report, Serve, Runs, Sweep, Llm, Transnar, Reproduce, Completion)
 VERBS = {kind.__name__.lower(): kind for kind in _KINDS}
 _ALIASES = {"gap": "judge", "view": "serve"}
 _FIRST_VERBS = {"sweep": "run"}

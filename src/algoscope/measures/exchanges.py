@@ -95,12 +95,12 @@ def valid_exchanges(batch: Batch, seed: int = 0, most: int = _MOST) -> Exchanges
     for number, program in enumerate(rivals):
         if not len(chosen):
             return None
-        continuation = _continuation(program, base.take(chosen), donor.take(chosen), steps[chosen])
-        account = in_margins(hints, continuation.hints)
+        onwards = continuation(program, base.take(chosen), donor.take(chosen), steps[chosen])
+        account = in_margins(hints, onwards.hints)
         as_base[number, chosen], as_donor = (
             ~differ(account, way[chosen]).any((1, 2)) for way in ways
         )
-        chosen = chosen[continuation.kept & (as_base[number, chosen] | as_donor)]
+        chosen = chosen[onwards.kept & (as_base[number, chosen] | as_donor)]
     as_base = as_base[:, chosen]
     telling = np.flatnonzero(as_base.any(0) & ~as_base.all(0))
     if len(telling) < _LEAST:
@@ -114,7 +114,7 @@ def between(base: Batch, donor: Batch, steps: np.ndarray) -> Exchanges:
     out."""
     task = base.task
     accounts, wrong = (
-        {p.name: _continuation(p, base, donor, steps) for p in group}
+        {p.name: continuation(p, base, donor, steps) for p in group}
         for group in (exact_rivals(task), programs.of_task(task, Role.WRONG))
     )
     kept = np.all([account.kept for account in accounts.values()], axis=0)
@@ -149,9 +149,10 @@ def differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.abs(one - other) > 1
 
 
-def _continuation(
+def continuation(
     program: GraphProgram, base: Batch, donor: Batch, steps: np.ndarray
 ) -> Continuation:
+    """How a program goes on with the base, from its state after a step of the donor."""
     return resume(program, cut(base, AHEAD), states_after(program, donor, steps), AHEAD)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from algoscope.table import Table
 from algoscope.verbs.output import Answer
-from algoscope.verbs.subjects import AboutSubjects, drawn
+from algoscope.verbs.subjects import TriedSubjects, drawn
 
 if TYPE_CHECKING:
     from algoscope.measures import Judgement
@@ -14,7 +14,7 @@ _MOST_COLUMNS = 6
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Judge(AboutSubjects):
+class Judge(TriedSubjects):
     """Measure the gap between networks and the algorithm, try to break them, and give a verdict."""
 
     problem_seed: int = 0
@@ -83,7 +83,7 @@ class Judge(AboutSubjects):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Falsify(AboutSubjects):
+class Falsify(TriedSubjects):
     """Search for problems on which subjects differ from the algorithm; answers alone are enough."""
 
     seed: int = 0

@@ -1,4 +1,4 @@
-"""Subjects as users name them, for `judge`, `falsify` and `report`."""
+"""Subjects as users name them, for `judge`, `falsify`, `decompile` and `report`."""
 
 import dataclasses
 import pathlib
@@ -46,9 +46,6 @@ class AboutSubjects(Verb):
     several, and with a Python file. Weights and programs know theirs."""
     seeds: tuple[int, ...] = ()
     """Only these seeds of the run."""
-    problems: int | None = None
-    """On about so many problems a disagreement with the algorithm is searched for: two thirds of
-    them from families by construction, the others by a search. 4,000 if not given."""
 
     def subjects(self) -> "tuple[str, dict[str, Subject | Compiled]]":
         """The task, and what is to be judged by name."""
@@ -90,6 +87,15 @@ class AboutSubjects(Verb):
     def _named(self) -> str | None:
         """The task that was given."""
         return self.task and find_task(self.task).name
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TriedSubjects(AboutSubjects):
+    """Subjects that are to be broken."""
+
+    problems: int | None = None
+    """On about so many problems a disagreement with the algorithm is searched for: two thirds of
+    them from families by construction, the others by a search. 4,000 if not given."""
 
     @property
     def count(self) -> int:
