@@ -107,13 +107,19 @@ class Behaviour(NamedTuple):
     def part(self, number: int, parts: int) -> "Behaviour":
         """One of so many parts, of problems and of exchanges."""
         mine = np.arange(number, len(self.batch), parts)
-        arrays = (self.chosen, self.hints, self.first, self.outputs)
         exchanges, went_on = self.exchanges, self.went_on
         if exchanges is not None and went_on is not None:
             exchanged = np.arange(number, len(exchanges.steps), parts)
             exchanges, went_on = exchanges.take(exchanged), went_on[exchanged]
-        taken = (array[mine] for array in arrays)
-        return Behaviour(self.batch.take(mine), *taken, exchanges, went_on)
+        return Behaviour(
+            self.batch.take(mine),
+            self.chosen[mine],
+            self.hints[mine],
+            self.first[mine],
+            self.outputs[mine],
+            exchanges,
+            went_on,
+        )
 
     def fit(self, program: GraphProgram) -> Fit:
         run = follow(program, self.batch)

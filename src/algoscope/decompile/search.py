@@ -1,10 +1,13 @@
 """The search for the program that predicts a network best: a beam over one-change neighbours.
 
+A program that leaves a decision to chance, because two nodes score the same and it matters which is
+read, predicts nothing: the interpreter takes the first, a network would take both. Such programs are
+left out once they come near the best.
+
 Everything is fixed by the seed. Three sets of problems are kept apart: the search sees the first,
 the program is chosen from those it found on the second, and what is reported is of the third.
 """
 
-import heapq
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -14,6 +17,7 @@ from algoscope import progress
 from algoscope.decompile.fit import Behaviour, Fit
 from algoscope.decompile.grammar import length, neighbours, normal, random_neighbour
 from algoscope.programs import GraphProgram
+from algoscope.programs.interpreter import least_leads
 
 BEAM = 4
 FINALISTS = 12
@@ -51,17 +55,28 @@ def search(
     known = {normal(program.text) for program in start}
     found = [Candidate(program, (program.name,), behaviour.fit(program)) for program in start]
     expanded: set[str] = set()
+    undecided: set[str] = set()
     generations = 0
+
+    def best_of(count: int) -> list[Candidate]:
+        """The best that decide all they have to, the best first."""
+        chosen = []
+        for one in sorted(found, key=lambda one: one.rank):
+            text = normal(one.program.text)
+            if len(chosen) == count:
+                break
+            if text not in undecided and text not in expanded and not _decides(one, behaviour):
+                undecided.add(text)
+            if text not in undecided:
+                chosen.append(one)
+        return chosen
+
     with progress.job("searching for a program", total=most) as job:
         job.advance(len(found))
         while len(found) < most:
-            beam = [
-                one
-                for one in heapq.nsmallest(BEAM, found, key=lambda one: one.rank)
-                if normal(one.program.text) not in expanded
-            ]
-            best = min(found, key=lambda one: one.rank)
-            if not beam or _explains_all(best):
+            best = best_of(BEAM)
+            beam = [one for one in best if normal(one.program.text) not in expanded]
+            if not beam or _explains_all(best[0]):
                 break
             generations += 1
             for candidate in beam:
@@ -74,14 +89,13 @@ def search(
                     origin = (*candidate.origin, step.change)
                     found.append(Candidate(step.program, origin, behaviour.fit(step.program)))
                     job.advance()
-            better = min(found, key=lambda one: one.rank)
+            (better,) = best_of(1)
             report(
                 f"generation {generations}: {len(found):,} programs, best fit "
                 f"{better.fit.value:.3f} ({'; '.join(better.origin)})"
             )
-    return Searched(
-        heapq.nsmallest(FINALISTS, found, key=lambda one: one.rank), len(found), generations
-    )
+    finalists = best_of(FINALISTS) or [min(found, key=lambda one: one.rank)]
+    return Searched(finalists, len(found), generations)
 
 
 def choose(finalists: Sequence[Candidate], behaviour: Behaviour) -> Candidate:
@@ -101,11 +115,15 @@ def random_programs(
     random = np.random.default_rng(seed)
     made = []
     for _ in range(count):
-        program = start[random.integers(len(start))]
+        program = start[int(random.integers(len(start)))]
         for _ in range(changes):
             program = random_neighbour(program, start, random)
         made.append(program)
     return made
+
+
+def _decides(candidate: Candidate, behaviour: Behaviour) -> bool:
+    return bool(least_leads(candidate.program, behaviour.batch).min() > _STILL)
 
 
 def _explains_all(candidate: Candidate) -> bool:
