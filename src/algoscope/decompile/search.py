@@ -1,8 +1,8 @@
 """The search for the program that predicts a network best: a beam over one-change neighbours.
 
 A program that leaves a decision to chance, because two nodes score the same and it matters which is
-read, predicts nothing: the interpreter takes the first, a network would take both. Such programs are
-left out once they come near the best.
+read, predicts nothing: the interpreter takes the first, a network would take both. Such programs
+are left out once they come near the best.
 
 Everything is fixed by the seed. Three sets of problems are kept apart: the search sees the first,
 the program is chosen from those it found on the second, and what is reported is of the third.
