@@ -40,7 +40,7 @@ class _Manifest(NamedTuple):
     format: int
     moment: int
     """When its files were read: nanoseconds since 1970."""
-    stamps: dict[str, tuple[int, int, int]]
+    stamps: dict[str, Stamp]
     """By path below the folder."""
 
 
