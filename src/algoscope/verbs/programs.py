@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from algoscope import progress
 from algoscope.table import Table
 from algoscope.verbs.definitions import find_program
 from algoscope.verbs.output import Answer, Verb, number
@@ -164,8 +163,7 @@ class Verify(_MakesNetwork):
         from algoscope.programs.verification_tables import verdict, verification_table
 
         program = find_program(self.name)
-        with progress.job("verifying"):
-            result = verify(program, self._batch(program.task), self.width)
+        result = verify(program, self._batch(program.task), self.width)
         parts = (verification_table(program.name, result), verdict(result))
         return Answer(result.as_json(), parts, status=int(result.exact_above_margin < 1))
 
