@@ -64,14 +64,22 @@ def references() -> list[str]:
     return sorted(found.values())
 
 
-def measure(program: str, nodes: int, positions: str, precision: str, seed: int, count: int) -> Row:
+def measure(
+    program: str,
+    nodes: int,
+    positions: str,
+    precision: str,
+    seed: int,
+    count: int,
+    follow: int | None = None,
+) -> Row:
     jax.config.update("jax_enable_x64", precision == "float64")
     graph = programs.get(program)
     batch = tasks.sample(graph.task, nodes, count, seed)
     if positions == "random":
         batch = with_random_positions(batch, seed)
     start, processor = time.perf_counter(), time.process_time()
-    result = verify(graph, batch, precision=_PRECISIONS[precision])
+    result = verify(graph, batch, precision=_PRECISIONS[precision], follow=follow)
     seconds, processor = time.perf_counter() - start, time.process_time() - processor
     jax.clear_caches()
     above = result.followed - result.below_margin
@@ -120,6 +128,7 @@ def main() -> None:
     parser.add_argument("--precision", choices=_PRECISIONS, default="float32")
     parser.add_argument("--seed", type=int, default=20261)
     parser.add_argument("--count", type=int, default=64)
+    parser.add_argument("--follow", type=int, help="samples of which rounding is bounded")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no more after")
     parser.add_argument("--show", action="store_true", help="print what there is")
     options = parser.parse_args()
@@ -132,13 +141,14 @@ def main() -> None:
         for nodes in options.sizes
         for positions in options.positions
         for program in options.programs
+        if positions == "even" or not programs.get(program).needs_even_positions
     ]
     todo = [job for job in jobs if job not in {row.job for row in rows}]
     for done, job in enumerate(todo):
         if time.perf_counter() - begun > options.seconds:
             print(f"{len(todo) - done} are left", file=sys.stderr)
             break
-        rows.append(measure(*job))
+        rows.append(measure(*job, options.follow))
         write(rows, options.path)
         print(table(rows[-1:]).splitlines()[-1], flush=True)
 

@@ -19,7 +19,6 @@ from algoscope.programs.compiler import Compiled, compile_program
 from algoscope.programs.interpreter import PromiseError, show
 from algoscope.programs.language import GraphProgram
 from algoscope.programs.precision import FLOAT32, SCALAR_TOLERANCE, Precision
-from algoscope.recording import Recording
 from algoscope.tasks import Batch, Kind, Stage, Task
 
 _MASKED = -1
@@ -55,13 +54,14 @@ class Verification(NamedTuple):
     """The compiled network against the interpreter: what the compiler answers for, also where the
     program is another algorithm than the reference."""
     certificate: Certificate
-    followed: int
-    """On how many samples running error analysis bounds what rounding can do in the compiled
-    network: the first ones, of long runs a few, and all on which network and interpreter differ."""
     below_margin: int
-    """On how many of these some decision is closer than that bound."""
+    """On how many of those that were followed some decision is closer than what rounding can do in
+    the compiled network, as running error analysis bounds it."""
     exact_above_margin: float
     """The share of the others on which the network and the interpreter are the same throughout."""
+    followed: int = 0
+    """On how many samples that was done: the first ones, of long runs a few, and all on which
+    network and interpreter differ."""
 
     def as_json(self) -> dict:
         """The network's shares at the top, as they are asked for most."""
@@ -79,10 +79,15 @@ class Verification(NamedTuple):
 
 
 def verify(
-    program: GraphProgram, batch: Batch, width: int | None = None, precision: Precision = FLOAT32
+    program: GraphProgram,
+    batch: Batch,
+    width: int | None = None,
+    precision: Precision = FLOAT32,
+    follow: int | None = None,
 ) -> Verification:
-    """Compiles the program, at its smallest width or the given one, and compares all accounts. In
-    float64 (with jax's x64 mode on) nothing is said to be below the margin."""
+    """Compiles the program, at its smallest width or the given one, and compares all accounts; on
+    so many samples, or as many as take little time, bounds what rounding can do. In float64 (with
+    jax's x64 mode on) nothing is said to be below the margin."""
     compiled = compile_program(program, width, precision=precision)
     showing = networks.Showing.of(compiled.network, batch)
     samples, runs = showing.parts, []
@@ -92,7 +97,8 @@ def verify(
     ):
         # Interpreter and network have a processor each.
         futures = [beside.submit(showing.part, some) for some in samples]
-        followed = np.arange(min(len(batch), _followed(program, batch)))
+        count = _followed(program, batch) if follow is None else follow
+        followed = np.arange(min(len(batch), count))
         sure = _sure(compiled, batch, followed, precision)
         for some in samples:
             runs.append(_interpreted(program, _part(batch, some), precision))
@@ -118,9 +124,9 @@ def verify(
         _exactness(of_program, batch.task),
         _exactness(compilation, batch.task),
         compiled.certificate,
-        len(followed),
         int((~sure).sum()),
         float(exact[followed][sure].mean()) if sure.any() else 1.0,
+        len(followed),
     )
 
 
@@ -134,7 +140,7 @@ def _sure(
     compiled: Compiled, batch: Batch, samples: np.ndarray, precision: Precision
 ) -> np.ndarray:
     """Of which of the samples it is certain that float32 makes no difference: bool [sample]"""
-    if precision is not FLOAT32:
+    if precision is not FLOAT32 or not len(samples):
         return np.ones(len(samples), bool)
     return compiled.certified(_part(batch, samples))
 
@@ -150,13 +156,9 @@ def compare_with_reference(network: Network, batch: Batch) -> Exactness:
     return _exactness(equal, batch.task)
 
 
-def agreement(recording: Recording, batch: Batch) -> Equality:
-    """Whether what was recorded is what the reference algorithm did, by feature: bool [batch]."""
-    return _equality(_recorded(recording), _reference(batch), batch)
-
-
-def _recorded(recording: Recording) -> Account:
-    return recording.hints | recording.outputs
+def agreement(account: Account, batch: Batch) -> Equality:
+    """Whether the account is what the reference algorithm did, by feature: bool [batch]."""
+    return _equality(account, _reference(batch), batch)
 
 
 def _reference(batch: Batch) -> Account:
