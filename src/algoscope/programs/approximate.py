@@ -16,10 +16,14 @@ from algoscope.programs.precision import FLOAT32
 class Approximate:
     """A value, and how far the network's can be from it at most."""
 
-    __slots__ = ("_whole", "error", "value")
+    __slots__ = ("_whole", "error", "sign", "value")
 
-    def __init__(self, value: np.ndarray, error: np.ndarray, whole: bool | None = None):
+    def __init__(
+        self, value: np.ndarray, error: np.ndarray, whole: bool | None = None, sign: int = 0
+    ):
         self.value, self.error, self._whole = value, error, whole
+        self.sign = sign
+        """1 or -1 if the network's can be on that side of 0 alone, whatever its error."""
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return iter((self.value, self.error))
@@ -34,19 +38,20 @@ class Approximate:
     def at(self, chosen: np.ndarray) -> "Approximate":
         """[batch, sender] -> [batch, receiver]"""
         samples = np.arange(len(chosen))[:, None]
-        return Approximate(
-            self.value[samples, chosen], self.error[samples, chosen], self._whole or None
-        )
+        value, error = self.value[samples, chosen], self.error[samples, chosen]
+        return Approximate(value, error, self._whole or None, self.sign)
 
 
 def scaled(number: Approximate, factor: float) -> Approximate:
     """A product by a power of two is exact."""
-    value = number.value * factor
+    value, sign = number.value * factor, number.sign * (1 if factor > 0 else -1)
     if abs(math.frexp(factor)[0]) == 0.5:
         # Of a whole number, all of whose multiples by whole numbers are.
         whole = (number.whole and factor == round(factor)) or None
-        return Approximate(value, number.error if whole else abs(factor) * number.error, whole)
-    return Approximate(value, abs(factor) * number.error + FLOAT32.rounding * np.abs(value))
+        error = number.error if whole else abs(factor) * number.error
+        return Approximate(value, error, whole, sign)
+    error = abs(factor) * number.error + FLOAT32.rounding * np.abs(value)
+    return Approximate(value, error, None, sign)
 
 
 def added(parts: list[Approximate]) -> Approximate:
@@ -72,6 +77,23 @@ def added(parts: list[Approximate]) -> Approximate:
     exact = (error == 0) & (partial <= grid / FLOAT32.rounding)
     roundings = FLOAT32.rounding * np.maximum(count - 1, 0) * (partial + error)
     return Approximate(total, error + np.where(exact, 0.0, roundings))
+
+
+def range_of(total: Approximate, parts: list[Approximate]) -> tuple[np.ndarray, np.ndarray]:
+    """Between which numbers the network's sum of the parts is. A part that is on one side of 0
+    alone, p (1 + d) with p <= 0 and a rounding d, adds at most -|p| (1 - d) for the least |p|."""
+    low, high = total.value - total.error, total.value + total.error
+    if not any(part.sign and (part.error > np.abs(part.value)).any() for part in parts):
+        return low, high
+    rounding = FLOAT32.rounding * len(parts)
+    least, most = np.zeros_like(low), np.zeros_like(high)
+    for part in parts:
+        size = np.abs(part.value)
+        nearest = np.maximum(size - part.error, 0.0) * (1 - rounding)
+        off = part.error + rounding * (size + part.error)
+        least = least + (nearest if part.sign > 0 else part.value - off)
+        most = most + (-nearest if part.sign < 0 else part.value + off)
+    return np.maximum(low, least), np.minimum(high, most)
 
 
 def added_pairs(parts: list[Approximate]) -> Approximate:

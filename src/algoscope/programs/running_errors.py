@@ -16,6 +16,7 @@ from algoscope.programs.approximate import (
     added_pairs,
     is_ahead,
     leaky,
+    range_of,
     scaled,
 )
 from algoscope.programs.channels import Channel
@@ -231,12 +232,12 @@ class Ledger:
         # Of a variable that is set to 0 there is nothing to add.
         nothing = Approximate(np.zeros_like(self.positions), np.zeros_like(self.positions))
         total = added(parts or [nothing])
-        value, error = total
-        unit = np.maximum(value, 0.0)
+        unit = np.maximum(total.value, 0.0)
         if total.whole:
-            return Approximate(unit, error, True)
-        high, low = np.maximum(value + error, 0.0), np.maximum(value - error, 0.0)
-        return Approximate(unit, np.minimum(np.maximum(high - unit, unit - low), _HOPELESS))
+            return Approximate(unit, total.error, True, 1)
+        low, high = (np.maximum(bound, 0.0) for bound in range_of(total, parts))
+        error = np.minimum(np.maximum(high - unit, unit - low), _HOPELESS)
+        return Approximate(unit, error, None, 1)
 
     def after_step(self, emitted: dict[str, np.ndarray], running: np.ndarray) -> None:
         for item in self.lowered.emitted:
@@ -407,4 +408,5 @@ def _arrived(
     size = np.where(weights > 0, sizes, 0.0).max(-1) + sum(np.abs(p.value[rows]) for p in parts)
     error = parts[0].error.copy()
     error[rows] += moved + 2 * FLOAT32.rounding * size
-    return [Approximate(parts[0].value, error), *parts[1:]]
+    sign = parts[0].sign if len(parts) == 1 else 0
+    return [Approximate(parts[0].value, error, None, sign), *parts[1:]]
