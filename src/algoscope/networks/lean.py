@@ -81,7 +81,7 @@ def _slim(processor: Processor) -> Processor:
     loud = np.flatnonzero(values.reshape(-1, heads, width).any((0, 2)))
     read = [processor.receiver.weight, processor.edge.weight]
     by_unit = np.concatenate([np.asarray(array) for array in read])
-    differs = by_unit.reshape(len(by_unit), heads, -1).any((0, 2))
+    differs = np.asarray(by_unit.reshape(len(by_unit), heads, -1).any((0, 2)))
     if processor.information is not None:
         brought_by_edges = np.asarray(processor.information).reshape(-1, heads, width)
         differs |= brought_by_edges.any((0, 2))

@@ -19,7 +19,7 @@ class Approximate:
     __slots__ = ("_whole", "error", "sign", "value")
 
     def __init__(
-        self, value: np.ndarray, error: np.ndarray, whole: bool | None = None, sign: int = 0
+        self, value: np.ndarray, error: np.ndarray, *, whole: bool | None = None, sign: int = 0
     ):
         self.value, self.error, self._whole = value, error, whole
         self.sign = sign
@@ -39,7 +39,7 @@ class Approximate:
         """[batch, sender] -> [batch, receiver]"""
         samples = np.arange(len(chosen))[:, None]
         value, error = self.value[samples, chosen], self.error[samples, chosen]
-        return Approximate(value, error, self._whole or None, self.sign)
+        return Approximate(value, error, whole=self._whole or None, sign=self.sign)
 
 
 def scaled(number: Approximate, factor: float) -> Approximate:
@@ -49,9 +49,9 @@ def scaled(number: Approximate, factor: float) -> Approximate:
         # Of a whole number, all of whose multiples by whole numbers are.
         whole = (number.whole and factor == round(factor)) or None
         error = number.error if whole else abs(factor) * number.error
-        return Approximate(value, error, whole, sign)
+        return Approximate(value, error, whole=whole, sign=sign)
     error = abs(factor) * number.error + FLOAT32.rounding * np.abs(value)
-    return Approximate(value, error, None, sign)
+    return Approximate(value, error, sign=sign)
 
 
 def added(parts: list[Approximate]) -> Approximate:
@@ -60,7 +60,7 @@ def added(parts: list[Approximate]) -> Approximate:
         return parts[0]
     if all(part.whole for part in parts):
         total = np.asarray(sum(part.value for part in parts))
-        return Approximate(total, np.zeros_like(total), True)
+        return Approximate(total, np.zeros_like(total), whole=True)
     total, error = parts[0]
     positive, negative = np.maximum(total, 0.0), np.maximum(-total, 0.0)
     grid, count = _grid(parts[0]), (total != 0).astype(int)

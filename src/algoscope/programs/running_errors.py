@@ -202,7 +202,8 @@ class Ledger:
                 error = _input_error(value) if atom.name in self.rounded else np.zeros_like(value)
                 parts.append(scaled(Approximate(value, error), factor))
         if all(part.whole for part in parts):
-            return Approximate(np.asarray(sum(part.value for part in parts)), np.zeros(()), True)
+            total = np.asarray(sum(part.value for part in parts))
+            return Approximate(total, np.zeros(()), whole=True)
         return added_pairs(parts)
 
     def _edges(self, form: Linear[float], where: str) -> list[Approximate]:
@@ -234,16 +235,16 @@ class Ledger:
         total = added(parts or [nothing])
         unit = np.maximum(total.value, 0.0)
         if total.whole:
-            return Approximate(unit, total.error, True, 1)
+            return Approximate(unit, total.error, whole=True, sign=1)
         low, high = (np.maximum(bound, 0.0) for bound in range_of(total, parts))
         error = np.minimum(np.maximum(high - unit, unit - low), _HOPELESS)
-        return Approximate(unit, error, None, 1)
+        return Approximate(unit, error, sign=1)
 
     def after_step(self, emitted: dict[str, np.ndarray], running: np.ndarray) -> None:
         for item in self.lowered.emitted:
             counts = running
             if item.feature.stage is Stage.OUTPUT:
-                counts = self.number == self.last
+                counts = np.equal(self.number, self.last)
                 if not counts.any():
                     continue
             kept = self._keeps(item, emitted[item.feature.name])
@@ -409,4 +410,4 @@ def _arrived(
     error = parts[0].error.copy()
     error[rows] += moved + 2 * FLOAT32.rounding * size
     sign = parts[0].sign if len(parts) == 1 else 0
-    return [Approximate(parts[0].value, error, None, sign), *parts[1:]]
+    return [Approximate(parts[0].value, error, sign=sign), *parts[1:]]
