@@ -1,141 +1,158 @@
-"""How exact are the compiled programs of the library? On fresh samples of many sizes and on the
-canonical test split, with even and with random positions, in float32 and in float64.
+"""How exact are the compiled programs of the library? `verify` on fresh problems of each task, with
+even and with random positions; every row is written as it comes, and a file that has rows is gone
+on with, so that a long measurement can be made in portions.
 
-    python benchmarks/exactness.py --samples 1000 --processes 2
-    python benchmarks/exactness.py --programs bfs bellman_ford dfs --device gpu --out exactness.json
-    python benchmarks/exactness.py --programs topological_sort --sizes 16 64 --dtypes float32
+    python benchmarks/exactness.py benchmarks/exactness.json --seconds 600
+    python benchmarks/exactness.py benchmarks/exactness.json --programs dfs --sizes 64 --count 256
+    python benchmarks/exactness.py benchmarks/exactness.json --precision float64 --sizes 11 37
+    python benchmarks/exactness.py benchmarks/exactness.json --show
 
-A sample counts as below the margin where running error analysis cannot exclude that rounding
-changes a decision. All others have to be exact in float32, and all of them in float64.
+A sample that is followed counts as below the margin where running error analysis cannot exclude
+that rounding changes a decision. All others have to be exact in float32, and all of them in
+float64. Seconds are those of `verify` with compilation, and of processor time.
 """
 
 import argparse
-import collections
-import concurrent.futures
 import json
-import multiprocessing
 import os
 import pathlib
 import sys
 import time
 from typing import NamedTuple
 
-EXACT = (
-    "bfs",
-    "bfs_locked",
-    "bfs_self",
-    "bellman_ford",
-    "bellman_ford_self",
-    "minimum",
-    "dijkstra",
-    "mst_prim",
-    "dfs",
-)
-SIZES = (4, 5, 6, 7, 9, 11, 13, 16, 19, 23, 27, 32, 38, 45, 54, 64)
+import jax
 
+from algoscope import files, programs, tasks
+from algoscope.programs import Role
+from algoscope.programs.precision import FLOAT32, FLOAT64
+from algoscope.programs.verification import verify
+from algoscope.tasks.transforms import with_random_positions
 
-class Job(NamedTuple):
-    program: str
-    positions: str
-    dtype: str
-    nodes: int
-    """0 for the canonical test split."""
-    count: int
-    seed: int
+_PRECISIONS = {"float32": FLOAT32, "float64": FLOAT64}
 
 
 class Row(NamedTuple):
-    job: Job
+    program: str
+    nodes: int
+    positions: str
+    precision: str
+    seed: int
     samples: int
     exact: int
-    """Samples on which the network and the reference algorithm agree in every hint and output."""
+    """Samples on which the network equals the reference algorithm in every hint and output."""
+    program_exact: int
+    """Those on which the interpreter does, in float64."""
+    followed: int
     below: int
     wrong_above: int
-    """Samples above the margin on which they do not."""
+    """Samples above the margin on which network and program differ."""
     seconds: float
-    device: str
+    processor_seconds: float
+
+    @property
+    def job(self) -> tuple:
+        return self[:6]
 
 
-def work(job: Job) -> Row:
-    import jax
+def references() -> list[str]:
+    """The first exact program of each task."""
+    found: dict[str, str] = {}
+    for name in programs.names():
+        program = programs.get(name)
+        if program.role is Role.REFERENCE:
+            found.setdefault(program.task.name, name)
+    return sorted(found.values())
 
-    from algoscope import programs, tasks
-    from algoscope.programs.precision import FLOAT32, FLOAT64
-    from algoscope.programs.verification import verify
-    from algoscope.tasks.transforms import with_random_positions
 
-    jax.config.update("jax_enable_x64", job.dtype == "float64")
-    start = time.perf_counter()
-    program = programs.get(job.program)
-    if job.nodes:
-        batch = tasks.sample(program.task, job.nodes, job.count, job.seed)
-    else:
-        batch = tasks.split(program.task, "test")
-    if job.positions == "random":
-        batch = with_random_positions(batch, job.seed)
-    result = verify(program, batch, precision=FLOAT64 if job.dtype == "float64" else FLOAT32)
-    seconds = time.perf_counter() - start
+def measure(
+    program: str,
+    nodes: int,
+    positions: str,
+    precision: str,
+    seed: int,
+    count: int,
+    follow: int | None = None,
+) -> Row:
+    jax.config.update("jax_enable_x64", precision == "float64")
+    graph = programs.get(program)
+    batch = tasks.sample(graph.task, nodes, count, seed)
+    if positions == "random":
+        batch = with_random_positions(batch, seed)
+    start, processor = time.perf_counter(), time.process_time()
+    result = verify(graph, batch, precision=_PRECISIONS[precision], follow=follow)
+    seconds, processor = time.perf_counter() - start, time.process_time() - processor
     jax.clear_caches()
+    above = result.followed - result.below_margin
     return Row(
-        job,
+        program,
+        nodes,
+        positions,
+        precision,
+        seed,
         result.samples,
-        round(result.samples * min(result.network.exact_traces, result.network.exact_outputs)),
+        round(count * min(result.network.exact_traces, result.network.exact_outputs)),
+        round(count * min(result.interpreter.exact_traces, result.interpreter.exact_outputs)),
+        result.followed,
         result.below_margin,
-        round((result.samples - result.below_margin) * (1 - result.exact_above_margin)),
-        seconds,
-        str(jax.devices()[0]),
+        round(above * (1 - result.exact_above_margin)),
+        round(seconds, 1),
+        round(processor, 1),
     )
+
+
+def read(path: pathlib.Path) -> list[Row]:
+    return [Row(**row) for row in json.loads(path.read_text())] if path.exists() else []
+
+
+def write(rows: list[Row], path: pathlib.Path) -> None:
+    lines = ",\n ".join(json.dumps(row._asdict()) for row in sorted(rows))
+    files.write_bytes(path, f"[\n {lines}\n]\n".encode())
+
+
+def table(rows: list[Row]) -> str:
+    lines = [f"{'program':32}{'n':>4} {'positions':10}{'':8}{'exact':>12}{'below':>10}{'s':>7}"]
+    for row in sorted(rows):
+        lines.append(
+            f"{row.program:32}{row.nodes:4} {row.positions:10}{row.precision:8}"
+            f"{f'{row.exact}/{row.samples}':>12}{f'{row.below}/{row.followed}':>10}{row.seconds:7.1f}"
+        )
+    return "\n".join(lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--programs", nargs="+", default=EXACT)
-    parser.add_argument("--positions", nargs="+", default=["uniform", "random"])
-    parser.add_argument("--dtypes", nargs="+", default=["float32", "float64"])
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--samples", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=2024)
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--device", choices=["cpu", "gpu"], default="cpu")
-    parser.add_argument("--out", type=pathlib.Path)
+    parser = argparse.ArgumentParser(description=str(__doc__).split(":")[0])
+    parser.add_argument("path", type=pathlib.Path)
+    parser.add_argument("--programs", nargs="+", default=references())
+    parser.add_argument("--sizes", type=int, nargs="+", default=[11, 37, 64])
+    parser.add_argument("--positions", nargs="+", default=["even", "random"])
+    parser.add_argument("--precision", choices=_PRECISIONS, default="float32")
+    parser.add_argument("--seed", type=int, default=20261)
+    parser.add_argument("--count", type=int, default=64)
+    parser.add_argument("--follow", type=int, help="samples of which rounding is bounded")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no more after")
+    parser.add_argument("--show", action="store_true", help="print what there is")
     options = parser.parse_args()
-    if options.device == "cpu":
-        os.environ["JAX_PLATFORMS"] = "cpu"
-    each = -(-options.samples // len(options.sizes))
+    rows, begun = read(options.path), time.perf_counter()
+    if options.show:
+        print(table(rows))
+        return
     jobs = [
-        Job(program, positions, dtype, nodes, each, options.seed + nodes)
-        for nodes in (*reversed(options.sizes), 0)
-        for program in options.programs
+        (program, nodes, positions, options.precision, options.seed + nodes, options.count)
+        for nodes in options.sizes
         for positions in options.positions
-        for dtype in options.dtypes
+        for program in options.programs
+        if positions == "even" or not programs.get(program).needs_even_positions
     ]
-    rows, start = [], time.perf_counter()
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(options.processes, mp_context=context) as pool:
-        for future in concurrent.futures.as_completed([pool.submit(work, job) for job in jobs]):
-            rows.append(future.result())
-            done, left = len(rows), len(jobs) - len(rows)
-            spent = time.perf_counter() - start
-            print(f"{done}/{len(jobs)}, {spent / done * left:.0f} s left", file=sys.stderr)
-            if options.out:
-                text = json.dumps([row._replace(job=row.job._asdict())._asdict() for row in rows])
-                options.out.write_text(text)
-    print(
-        f"{'program':18}{'positions':10}{'dtype':9}{'samples':10}{'exact':>8}{'below':>7}{'wrong':>7}"
-    )
-    groups: dict = collections.defaultdict(list)
-    for row in rows:
-        kind = "fresh" if row.job.nodes else "canonical"
-        groups[row.job.program, row.job.positions, row.job.dtype, kind].append(row)
-    for (program, positions, dtype, kind), group in sorted(groups.items()):
-        samples, exact, below, wrong = (
-            sum(getattr(row, name) for row in group)
-            for name in ("samples", "exact", "below", "wrong_above")
-        )
-        counts = f"{samples:5} {kind[:5]:5}{exact:7}{below:7}{wrong:7}"
-        print(f"{program:18}{positions:10}{dtype:9}{counts}")
-    print(f"{rows[0].device}, {time.perf_counter() - start:.0f} s, seed {options.seed}")
+    todo = [job for job in jobs if job not in {row.job for row in rows}]
+    for done, job in enumerate(todo):
+        if time.perf_counter() - begun > options.seconds:
+            print(f"{len(todo) - done} are left", file=sys.stderr)
+            break
+        rows.append(measure(*job, options.follow))
+        write(rows, options.path)
+        print(table(rows[-1:]).splitlines()[-1], flush=True)
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
     main()

@@ -1,21 +1,75 @@
 """The page about exactness has the sizes of the compiled programs, and what was measured."""
 
+import collections
 import json
 
-from pages import ROOT, read, table
+from pages import ROOT, one_line, read, table
 
 from algoscope import networks, programs, tasks
 from algoscope.programs.compiler import compile_program
 
+PAGE = read("docs/explanation/exactness.md")
+SHOWN = table(PAGE, "program", "rounds", "64, even")
+
+
+def results(name: str):
+    return json.loads((ROOT / "benchmarks" / name).read_text())
+
 
 def test_sizes_of_programs():
-    shown = table(read("docs/explanation/exactness.md"), "program", "rounds", "64 nodes, even")
-    assert len(shown.rows) == 20
-    for name, *sizes, _, _ in shown.rows:
+    assert len(SHOWN.rows) >= 26
+    assert len({programs.get(row[0]).task.name for row in SHOWN.rows}) == len(SHOWN.rows)
+    for name, *sizes in SHOWN.rows:
         network = compile_program(programs.get(name)).network
         config = network.config
         parameters = sum(array.size for array in networks.arrays(network).values())
-        assert sizes == [*map(str, (config.width, config.heads, config.rounds)), f"{parameters:,}"]
+        expected = [*map(str, (config.width, config.heads, config.rounds)), f"{parameters:,}"]
+        assert sizes[:4] == expected
+
+
+def test_exact_samples():
+    counts = collections.Counter()
+    for row in results("library.json") + results("exactness.json"):
+        if row.get("precision", "float32") == "float32":
+            place = row["program"], f"{row['nodes']}, {row['positions']}"
+            counts[(*place, "exact")] += row["exact"]
+            counts[(*place, "samples")] += row["samples"]
+    for row in SHOWN.rows:
+        for column, shown in zip(SHOWN.columns[5:], row[5:], strict=True):
+            place = row[0], column
+            tried = counts[(*place, "samples")]
+            expected = f"{counts[(*place, 'exact')]} of {tried}" if tried else "–"
+            assert shown == expected, place
+
+
+def test_no_sample_above_the_margin_is_wrong():
+    rows = results("exactness.json")
+    assert rows
+    assert all(row["wrong_above"] == 0 for row in rows)
+
+
+def test_mutants():
+    measured = results("mutations.json").values()
+    noticed, made = (sum(each[key] for each in measured) for key in ("noticed", "mutants"))
+    kinds = collections.Counter()
+    for each in measured:
+        for kind, (some, all_) in each["kinds"].items():
+            kinds[kind] += some
+            kinds[kind, "all"] += all_
+    said = (
+        f"Of {made} programs that differ from one of {len(measured)} exact ones in one place, the "
+        f"interpreter on small problems gives away {noticed} ({noticed / made:.1%})"
+    )
+    assert said in one_line(PAGE)
+    names = {
+        "negated": "a literal negated",
+        "extreme": "a minimum for a maximum or the reverse",
+        "class": "another class read",
+        "number": "another number",
+        "dropped": "a literal dropped",
+    }
+    for kind, name in names.items():
+        assert f"{kinds[kind]} of {kinds[kind, 'all']} with {name}" in one_line(PAGE)
 
 
 def test_hints_of_pairs_that_no_sum_shows():

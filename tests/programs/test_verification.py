@@ -5,8 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from algoscope import programs, tasks
+from algoscope import networks, programs, tasks
+from algoscope.networks import showing
 from algoscope.programs import verification
+from algoscope.programs.compiler import compile_program
 from algoscope.programs.parser import parse
 from algoscope.programs.verification import verify
 from algoscope.tasks.transforms import with_random_positions
@@ -84,27 +86,22 @@ def test_scalars_may_differ_by_a_hundred_thousandth(shift, share):
 def test_a_batch_in_parts_gives_what_the_whole_gives(bfs, monkeypatch):
     wrong = changed(bfs, "outputs", "pi", (4, slice(None)), -1)
     whole = verify(programs.get("bfs"), wrong)
-    monkeypatch.setattr(verification, "_NUMBERS_AT_ONCE", 1)
-    sizes = []
-    follow = verification.follow
-
-    def counting(program, part, resolution):
-        sizes.append(len(part))
-        return follow(program, part, resolution)
-
-    monkeypatch.setattr(verification, "follow", counting)
-    assert verify(programs.get("bfs"), wrong) == whole
-    assert sizes == [1] * 5
-    assert whole.network.exact_outputs == 0.8
-
-
-def test_the_last_part_is_filled_up_and_its_filling_not_counted(bfs, monkeypatch):
-    wrong = changed(bfs, "outputs", "pi", (0, slice(None)), -1)
-    whole = verify(programs.get("bfs"), wrong)
-    numbers_of_one = bfs.hints["pi_h"].shape[1] * 6**2 * (1 + len(bfs.task.features))
-    monkeypatch.setattr(verification, "_NUMBERS_AT_ONCE", 3 * numbers_of_one)
+    monkeypatch.setattr(showing, "_NUMBERS_AT_ONCE", 2 * bfs.steps * 6**2)
+    assert len(networks.Showing.of(compile_program(programs.get("bfs")).network, bfs).parts) == 3
     assert verify(programs.get("bfs"), wrong) == whole
     assert whole.network.exact_outputs == 0.8
+
+
+def test_what_differs_is_followed(bfs, monkeypatch):
+    """Of long runs a few samples, and all on which network and interpreter differ."""
+    monkeypatch.setattr(verification, "_FEWEST_FOLLOWED", 1)
+    monkeypatch.setattr(verification, "_PAIRS_FOLLOWED", 1)
+    assert verify(programs.get("bfs"), bfs).followed == 1
+    close = bfs.inputs["pos"].copy()
+    close[3] = 0.5 + 1e-9 * np.arange(6)
+    near = verify(programs.get("bfs"), changed(bfs, "inputs", "pos", ..., close))
+    assert near.compilation.exact_traces == 0.8
+    assert (near.followed, near.below_margin, near.exact_above_margin) == (2, 1, 1.0)
 
 
 def test_a_trace_of_a_single_step_is_exact():

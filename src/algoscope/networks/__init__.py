@@ -23,6 +23,7 @@ from algoscope.networks.running import (
     to_device,
     trajectories,
 )
+from algoscope.networks.showing import Showing
 from algoscope.networks.weights import (
     Source,
     WeightsError,
@@ -42,6 +43,7 @@ __all__ = [
     "NetworkConfig",
     "Noise",
     "Path",
+    "Showing",
     "Source",
     "Start",
     "WeightsError",

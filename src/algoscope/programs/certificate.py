@@ -27,7 +27,8 @@ class Certificate(NamedTuple):
     largest_uniform_size: int
     """The number of nodes up to which even positions are that far apart."""
     largest_random_size: int
-    """The number of nodes up to which 99 % of random positions are."""
+    """The number of nodes up to which 99 % of random positions are; 0 if the program needs even
+    ones."""
 
 
 def certify(lowered: Lowered, sharpness: float, precision: Precision) -> Certificate:

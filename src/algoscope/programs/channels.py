@@ -66,10 +66,12 @@ def channels(values: Mapping[Feature, np.ndarray], of_edges: Collection[str]) ->
     """All channels of nodes and of the graph, and those of edges that are asked for. The values are
     in the form of a batch: [batch, …]"""
     plain: dict[Location, dict[str, np.ndarray]] = {location: {} for location in Location}
+    asked = {Channel.of(name).plain for name in of_edges}
     for feature, value in values.items():
-        known = names(feature)
-        for name, part in zip(known, _parts(feature, value) if known else (), strict=True):
-            plain[reads_at(feature)][f"{feature.stage}.{name}"] = part
+        known = [f"{feature.stage}.{name}" for name in names(feature)]
+        if not known or (reads_at(feature) is Location.EDGE and asked.isdisjoint(known)):
+            continue
+        plain[reads_at(feature)] |= zip(known, _parts(feature, value), strict=True)
     nodes, edges = plain[Location.NODE], plain[Location.EDGE]
     views = {
         name: _viewed(edges[channel.plain], channel)

@@ -61,8 +61,13 @@ class Compiled(NamedTuple):
 
     def certified(self, batch: Batch) -> np.ndarray:
         """On which samples float32 cannot make the network differ from its program: bool [batch].
-        A sample on which the program breaks a promise of its language is none of them."""
-        return certain(self.program, batch, self.certificate.sharpness)
+        A sample on which the program breaks a promise of its language is none of them, nor one
+        with other positions than the program needs."""
+        sure = certain(self.program, batch, self.certificate.sharpness)
+        if self.program.needs_even_positions:
+            even = np.arange(batch.nodes) / batch.nodes
+            sure &= (np.abs(batch.inputs["pos"] - even) < FLOAT32.rounding).all(1)
+        return sure
 
     def _repr_html_(self) -> str:
         """For notebooks: what is certified, and where the weights are."""
@@ -105,6 +110,8 @@ def compile_program(
     for emitted in lowered.emitted:
         writer.decode(emitted)
     certificate = certify(lowered, sharpness, precision)
+    if program.needs_even_positions:
+        certificate = certificate._replace(largest_random_size=0)
     return Compiled(networks.with_arrays(network, writer.arrays), certificate, program)
 
 

@@ -91,21 +91,51 @@ def follow(
     """A run that is observed, and that goes on where promises are broken."""
     machine = Machine(program, batch, resolution, observer)
     steps = [machine.step() for _ in range(batch.steps)]
-    emitted = {
-        name: jnp.asarray(np.stack([step.emitted[name] for step in steps], 1))
-        for name in steps[0].emitted
-    }
-    last = np.maximum(np.asarray(batch.lengths) - 2, 0)
-    outputs = {f.name for f in batch.task.at(Stage.OUTPUT)}
+    shown = _shown(steps, batch)
     recording = Recording(
         jnp.asarray(np.stack([step.attention for step in steps], 1)),
         jnp.asarray(np.stack([step.state for step in steps], 1)),
-        {name: values for name, values in emitted.items() if name not in outputs},
-        {n: values[np.arange(len(last)), last] for n, values in emitted.items() if n in outputs},
+        {n: jnp.asarray(shown[n]) for f in batch.task.at(Stage.HINT) if (n := f.name) in shown},
+        {n: jnp.asarray(shown[n]) for f in batch.task.at(Stage.OUTPUT) if (n := f.name) in shown},
         jnp.asarray(batch.lengths),
         {},
     )
     return Run(recording, machine.broken, machine.reason)
+
+
+class Shown(NamedTuple):
+    """A run without what happens inside: for verification, where whom nodes read in all steps would
+    be most of what is kept."""
+
+    account: dict[str, np.ndarray]
+    """Hints [batch, step, …] and outputs [batch, …], by name."""
+    broken: np.ndarray
+    reason: str
+
+
+def show(
+    program: GraphProgram,
+    batch: Batch,
+    resolution: float = FLOAT32.resolution,
+    observer: Observer | None = None,
+) -> Shown:
+    """What the program shows on each problem, and where it breaks promises."""
+    machine = Machine(program, batch, resolution, observer)
+    ends = set(np.maximum(np.asarray(batch.lengths) - 2, 0).tolist())
+    steps = [machine.step(outputs=number in ends) for number in range(batch.steps)]
+    return Shown(_shown(steps, batch), machine.broken, machine.reason)
+
+
+def _shown(steps: list["Step"], batch: Batch) -> dict[str, np.ndarray]:
+    """Hints after every step, [batch, step, …], and outputs after each sample's last, [batch, …]"""
+    last = np.maximum(np.asarray(batch.lengths) - 2, 0)
+    outputs = {f.name for f in batch.task.at(Stage.OUTPUT)}
+    return {
+        name: np.stack([steps[k].emitted[name][sample] for sample, k in enumerate(last)])
+        if name in outputs
+        else np.stack([step.emitted[name] for step in steps], 1)
+        for name in steps[int(last[0])].emitted
+    }
 
 
 def least_leads(program: GraphProgram, batch: Batch) -> np.ndarray:
@@ -120,12 +150,17 @@ def least_leads(program: GraphProgram, batch: Batch) -> np.ndarray:
 
 
 class Step(NamedTuple):
-    attention: np.ndarray
-    """One-hot: [batch, selection of all rounds, receiver, sender]"""
+    chosen: list[np.ndarray]
+    """[batch, receiver] -> the sender, of each selection of all rounds"""
     state: np.ndarray
     """[batch, n, variable]"""
     emitted: dict[str, np.ndarray]
     """In the form of `Batch.hints` and `Batch.outputs`: [batch, …]"""
+
+    @property
+    def attention(self) -> np.ndarray:
+        """One-hot: [batch, selection of all rounds, receiver, sender]"""
+        return np.stack([np.eye(senders.shape[1])[senders] for senders in self.chosen], 1)
 
 
 class Machine:
@@ -181,17 +216,18 @@ class Machine:
         present = channels(hints, self.read_of_edges)
         return Channels(*(a | b for a, b in zip(self.fixed, present, strict=True)))
 
-    def step(self) -> Step:
+    def step(self, outputs: bool = True) -> Step:
+        """The next step; outputs, which count in a sample's last, may be left out."""
         before = self.neighbours
-        for name, value in self.hints.items():
+        for name, value in () if self.program.fully_connected else self.hints.items():
             self._connect(self.features[name], value)
         self.channels = self._read()
-        attention = []
+        everyone = []
         running = self.number < self.steps
         for number, round_ in enumerate(self.program.rounds):
             nodes = self._readable(self.channels.nodes)
             chosen = {s.name: self._choose(s, nodes) for s in round_.selections}
-            attention += [np.eye(self.nodes)[senders] for senders in chosen.values()]
+            everyone += chosen.values()
             values = dict(nodes)
             for name, senders in chosen.items():
                 values |= self._fetch(name, senders, nodes)
@@ -206,44 +242,60 @@ class Machine:
                 view = RoundView(nodes, edges, graph, self._allowed(), chosen, running)
                 self.observer.after_round(number, view, self.state)
         self.neighbours = before
-        emitted = self.emit()
+        emitted = self.emit(outputs)
         if self.observer:
             self.observer.after_step(emitted, running)
         self.hints = {name: emitted[name] for name in self.hints}
         self.number += 1
-        return Step(np.stack(attention, 1), np.stack(list(self.state.values()), -1), emitted)
+        return Step(everyone, np.stack(list(self.state.values()), -1), emitted)
 
-    def emit(self) -> dict[str, np.ndarray]:
+    def emit(self, outputs: bool = True) -> dict[str, np.ndarray]:
         """Hints and outputs of the present state, in the form of the batch: [batch, …]"""
         nodes = self._readable(self.fixed.nodes)
-        return {e.feature: self._dense(e, nodes) for e in self.program.emitted}
+        return {
+            e.feature: self._dense(e, nodes)
+            for e in self.program.emitted
+            if outputs or self.features[e.feature].stage is not Stage.OUTPUT
+        }
 
     def _readable(self, features: dict[str, np.ndarray]) -> Values:
         """What a node can read of itself."""
         return {Atom(SELF, name): value for name, value in (self.state | features).items()}
 
-    def _of_pairs(self, nodes: Values) -> Values:
-        """What can be read of receiver, sender, edge and graph: [batch, receiver, sender]"""
-        values: Values = {atom: value[:, :, None] for atom, value in nodes.items()}
-        values |= {Atom(OTHER, atom.name): value[:, None] for atom, value in nodes.items()}
-        values |= {Atom(EDGE, name): value for name, value in self.channels.edges.items()}
-        graph = self.channels.graph
-        return values | {Atom(GRAPH, name): value[:, None, None] for name, value in graph.items()}
+    def _of_pairs(self, form: Form, nodes: Values) -> np.ndarray:
+        """A form of receiver, sender, edge and graph: [batch, receiver, sender], where an axis on
+        which nothing depends has the length 1: most selections are the same for all receivers."""
+        linear = self._linear(form)
+        total = np.full((1, 1, 1), linear.constant)
+        for where, axis in ((SELF, 2), (OTHER, 1)):
+            parts = [
+                nodes[Atom(SELF, a.name)] * c for a, c in linear.terms.items() if a.where == where
+            ]
+            total = total + np.expand_dims(sum(parts), axis) if parts else total
+        for atom, c in linear.terms.items():
+            if atom.where == EDGE:
+                total = total + self.channels.edges[atom.name] * c
+            elif atom.where == GRAPH:
+                total = total + self.channels.graph[atom.name][:, None, None] * c
+        return total
 
     def _choose(self, selection: Selection, nodes: Values) -> np.ndarray:
         """[batch, receiver] -> the sender; the lowest of several that score the same."""
-        values = self._of_pairs(nodes)
-        zero = np.zeros(self.neighbours.shape)
-        unmet = zero + self._evaluate(selection.unmet, values)
+        count = len(self.positions)
+        unmet = self._of_pairs(selection.unmet, nodes)
         for hinge in selection.unmet_hinges:
-            unmet = unmet + np.maximum(self._evaluate(hinge, values), 0.0)
-        score = zero + self._evaluate(selection.score, values)
-        score = score + self._total(selection.hinges, values)
-        unmet = np.where(self._allowed(), unmet, np.inf)
+            unmet = unmet + np.maximum(self._of_pairs(hinge, nodes), 0.0)
+        score = np.zeros((count, 1, self.nodes)) + self._of_pairs(selection.score, nodes)
+        for hinge in selection.hinges:
+            cut = np.maximum(self._of_pairs(hinge.value, nodes), 0.0)
+            score = score + cut * hinge.coefficient.at(self.resolution)
+        if not self.program.fully_connected:
+            unmet = np.where(self.neighbours, unmet, np.inf)
         least = unmet.min(-1, keepdims=True)
         ranked = np.where(unmet <= least + _SLACK, score, -np.inf)
-        chosen = np.argmax(ranked, -1)
+        chosen = np.broadcast_to(np.argmax(ranked, -1), (count, self.nodes))
         if self.watches_leads:
+            ranked = np.broadcast_to(ranked, self.neighbours.shape)
             self.runners_up[selection.name] = _runner_up(ranked, chosen)
         return chosen
 
@@ -327,9 +379,9 @@ class Machine:
         feature = self.features[emitted.feature]
         zero = np.zeros_like(self.positions)
         if feature.location is Location.EDGE:
-            values, zero = self._of_pairs(values), np.zeros(self.neighbours.shape)
             forms = (terms[0].value for terms in emitted.classes)
-            classes = [zero + self._evaluate(form, values) for form in forms]
+            zero = np.zeros(self.neighbours.shape)
+            classes = [zero + self._of_pairs(form, values) for form in forms]
         elif feature.location is Location.GRAPH:
             largest = {atom: value.max(1) for atom, value in values.items()}
             classes = [zero[:, 0] + self._total(terms, largest) for terms in emitted.classes]
@@ -351,22 +403,27 @@ class Machine:
                 return np.where(nodes == first[:, None], nodes, pointers)
         return classes[0]
 
-    def _evaluate(self, form: Form, values: Values) -> np.ndarray | float:
+    def _linear(self, form: Form) -> Linear[float]:
         linear = self.linear.get(id(form))
         if linear is None:
             linear = self.linear[id(form)] = form.at(self.resolution)
+        return linear
+
+    def _evaluate(self, form: Form, values: Values) -> np.ndarray | float:
+        linear = self._linear(form)
         return sum((values[atom] * c for atom, c in linear.terms.items()), linear.constant)
 
     def _total(self, terms: tuple[Term, ...], values: Values) -> np.ndarray:
         total = np.zeros(())
         for term in terms:
-            met = self._evaluate(term.guard.unmet, values) == 0
+            value = np.maximum(self._evaluate(term.value, values), 0.0)
+            if term.guard.unmet.terms or term.guard.unmet.constant:
+                value = np.where(self._evaluate(term.guard.unmet, values) == 0, value, 0.0)
             if term.guard.excess.terms:
                 excess = np.asarray(self._evaluate(term.guard.excess, values))
                 self._check_excess(excess)
-                met = met & (np.abs(excess) <= _SLACK)
-            value = np.maximum(self._evaluate(term.value, values), 0.0)
-            total = total + np.where(met, value, 0.0) * term.coefficient.at(self.resolution)
+                value = np.where(np.abs(excess) <= _SLACK, value, 0.0)
+            total = total + value * term.coefficient.at(self.resolution)
         return total
 
 

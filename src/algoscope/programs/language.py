@@ -265,6 +265,11 @@ class GraphProgram:
         return "idx" if any(v.name == "idx" for v in self.variables) else POSITION
 
     @property
+    def needs_even_positions(self) -> bool:
+        """Whether it counts in steps from one position to the next, as its head says."""
+        return "# positions: even" in self.text.splitlines()
+
+    @property
     def compares(self) -> bool:
         """Whether it compares numbers exactly, by a Miss."""
         return any(variable.type is Type.MISS for variable in self.variables)

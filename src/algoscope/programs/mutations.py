@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.programs.interpreter import follow
+from algoscope.programs.interpreter import show
 from algoscope.programs.language import GraphProgram
 from algoscope.programs.parser import ProgramError, parse
 from algoscope.programs.verification import agreement
@@ -59,10 +59,10 @@ def is_noticed(mutant: Mutant, batches: list[Batch]) -> bool:
     """Whether the mutant breaks a promise of the language, or differs from the reference algorithm,
     on some of the problems."""
     for batch in batches:
-        run = follow(mutant.program, batch)
+        run = show(mutant.program, batch)
         if run.broken.any():
             return True
-        if not all(same.all() for same in agreement(run.recording, batch).values()):
+        if not all(same.all() for same in agreement(run.account, batch).values()):
             return True
     return False
 

@@ -23,6 +23,7 @@ _PROPERTIES = {
     "role": [str(role) for role in Role],
     "fully_connected": ["true", "false"],
     "like": None,
+    "positions": ["any", "even"],
 }
 """What the comments at the head of a file can say, with the values that there are."""
 _registered: dict[str, GraphProgram] = {}

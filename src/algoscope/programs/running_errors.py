@@ -15,12 +15,12 @@ from algoscope.programs.approximate import (
     added,
     added_pairs,
     is_ahead,
-    is_whole,
     leaky,
+    range_of,
     scaled,
 )
 from algoscope.programs.channels import Channel
-from algoscope.programs.interpreter import RoundView, Run, follow
+from algoscope.programs.interpreter import RoundView, Shown, show
 from algoscope.programs.language import (
     EDGE,
     GRAPH,
@@ -36,12 +36,9 @@ from algoscope.programs.lowering import (
     AnyEmitted,
     EmittedPointer,
     Head,
-    Lowered,
-    Weighted,
     lower,
 )
 from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, SCALAR_TOLERANCE
-from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
 _HOPELESS = 2.0**256
@@ -50,35 +47,30 @@ further, so that they stay numbers."""
 
 
 def certain(
-    program: GraphProgram, batch: Batch, sharpness: float, exact: Run | None = None
+    program: GraphProgram, batch: Batch, sharpness: float, exact: Shown | None = None
 ) -> np.ndarray:
     """On which samples float32 cannot differ from the exact run, which may be known: bool [batch].
     Of a program that compares numbers exactly, a number and itself must not seem to differ: its run
     on the inputs as float32 has them is followed, and has to be the same as the exact one."""
     rounded, fits = in_float32(batch)
-    ledger = Ledger(lower(program), rounded, sharpness, program.compares)
-    run = follow(program, rounded, observer=ledger)
+    ledger = Ledger(program, rounded, sharpness)
+    run = show(program, rounded, observer=ledger)
     sure = ledger.certain & ~run.broken & fits
     if program.compares:
-        exact = follow(program, batch) if exact is None else exact
-        sure &= _alike(run.recording, exact.recording)
+        exact = show(program, batch) if exact is None else exact
+        sure &= _alike(run, exact, batch)
     return sure
 
 
-def _alike(one: Recording, other: Recording) -> np.ndarray:
+def _alike(one: Shown, other: Shown, batch: Batch) -> np.ndarray:
     """Whether two runs show the same, to half of the tolerance of scalars: bool [batch]"""
-    steps = np.arange(np.shape(one.attention)[1])
-    counts = steps < np.maximum(np.asarray(one.lengths) - 1, 1)[:, None]
+    counts = np.arange(batch.steps) < np.maximum(np.asarray(batch.lengths) - 1, 1)[:, None]
     alike = np.ones(len(counts), bool)
-    for name in one.hints | one.outputs:
-        values, others = (
-            np.asarray((run.hints | run.outputs)[name], float).reshape(len(counts), -1)
-            for run in (one, other)
-        )
-        same = np.abs(values - others) < SCALAR_TOLERANCE / 2
-        if name in one.hints:
+    for name, values in one.account.items():
+        same = np.abs(values - other.account[name]) < SCALAR_TOLERANCE / 2
+        if name in batch.hints:
             same = same.reshape(*counts.shape, -1).all(-1) | ~counts
-        alike &= same.all(1)
+        alike &= same.reshape(len(counts), -1).all(1)
     return alike
 
 
@@ -101,13 +93,14 @@ def in_float32(batch: Batch) -> InFloat32:
 class Ledger:
     """Follows a run and keeps the errors of all hidden units."""
 
-    def __init__(
-        self, lowered: Lowered, batch: Batch, sharpness: float, exact_inputs: bool = False
-    ):
+    def __init__(self, program: GraphProgram, batch: Batch, sharpness: float):
+        lowered, exact_inputs = lower(program), program.compares
         self.lowered, self.sharpness = lowered, sharpness
+        self.fully_connected = program.fully_connected
         self.tolerance = SCALAR_TOLERANCE / 2 if exact_inputs else SCALAR_TOLERANCE
         self.positions = batch.inputs["pos"]
         self.certain = np.ones(len(batch), bool)
+        self.number, self.last = 0, np.maximum(np.asarray(batch.lengths) - 2, 0)
         zero = np.zeros_like(self.positions)
         self.hidden = [(unit, Approximate(zero, zero)) for unit in lowered.rounds[-1].units]
         scalars = (f.name for f in batch.task.at(Stage.INPUT) if f.kind is Kind.SCALAR)
@@ -115,13 +108,17 @@ class Ledger:
         if exact_inputs:
             self.rounded = set()
         self.hint_errors: dict[str, np.ndarray] = {}
+        self.multiples: dict[tuple[str, float], list[Approximate]] = {}
+        """What is read of nodes, times a factor: many forms read the same."""
+        self.pointers: dict[str, _Pointers] = {}
         self.pointers_read = {Channel.of(name).plain for name in lowered.edges}
 
     def after_round(self, number: int, view: RoundView, state: dict[str, np.ndarray]) -> None:
         round_ = self.lowered.rounds[number]
-        self.view = view
+        self.view, self.multiples = view, {}
         leaks = {head.name: self._leak(head) for head in round_.heads}
         self.hidden = [(unit, self._unit(unit.form, leaks)) for unit in round_.units]
+        self.multiples = {}
         self._compare(state)
 
     def _compare(self, state: dict[str, np.ndarray]) -> None:
@@ -147,35 +144,47 @@ class Ledger:
         for atom, factor in form.terms.items():
             if atom.where != where:
                 continue
-            if "." in atom.name:
-                value, name = self.view.nodes[Atom(SELF, atom.name)], atom.name.removeprefix(NOT)
-                error = self.hint_errors.get(name, np.zeros_like(value))
-                if name in self.rounded:
-                    error = _input_error(value)
-                products.append(scaled(Approximate(value, error), factor))
-            products += [
-                scaled(number, factor * unit.coefficient)
-                for unit, number in self.hidden
-                if unit.variable == atom.name
-            ]
+            if (atom.name, factor) not in self.multiples:
+                self.multiples[atom.name, factor] = self._multiples(atom.name, factor)
+            products += self.multiples[atom.name, factor]
         if constant:
             full = np.full_like(self.positions, constant)
             products.append(Approximate(full, np.zeros_like(full)))
         return products
 
+    def _multiples(self, name: str, factor: float) -> list[Approximate]:
+        """A factor times what is read of a node by that name: an input channel, or hidden units."""
+        if "." in name:
+            value, plain = self.view.nodes[Atom(SELF, name)], name.removeprefix(NOT)
+            error = self.hint_errors.get(plain, np.zeros_like(value))
+            if plain in self.rounded:
+                error = _input_error(value)
+            return [scaled(Approximate(value, error), factor)]
+        units = (pair for pair in self.hidden if pair[0].variable == name)
+        return [scaled(number, factor * unit.coefficient) for unit, number in units]
+
     def _leak(self, head: Head) -> "_Leak":
         """What others than the chosen can weigh in the head's softmax."""
         logit = added_pairs([scaled(leaky(self._pair(f)), weight) for f, weight in head.units])
-        shape = self.view.allowed.shape
-        value, error = (np.broadcast_to(array, shape) for array in logit)
-        chosen = self.view.chosen[head.name][..., None]
+        count, nodes, _ = self.view.allowed.shape
+        everyone = self.view.chosen[head.name]
+        # Where all receivers read the same, one of them stands for all.
+        receivers = logit.value.shape[1] if self.fully_connected else nodes
+        value, error = (np.broadcast_to(array, (count, receivers, nodes)) for array in logit)
+        chosen = everyone[:, :receivers, None]
         best, off = (np.take_along_axis(array, chosen, 2) for array in (value, error))
         behind = self.sharpness * (best - value - off - error)
-        weights = np.where(behind < FLOAT32.silence, np.exp(-np.maximum(behind, 0.0)), 0.0)
-        weights = np.where(self.view.allowed, weights, 0.0)
-        np.put_along_axis(weights, chosen, 0.0, 2)
-        rows = np.nonzero(weights.any(-1))
-        return _Leak(chosen[..., 0], rows, weights[rows])
+        heard = behind < FLOAT32.silence
+        if not self.fully_connected:
+            heard &= self.view.allowed
+        np.put_along_axis(heard, chosen, False, 2)
+        samples, places = np.nonzero(heard.any(-1))
+        heard, behind = heard[samples, places], behind[samples, places]
+        weights = np.where(heard, np.exp(-np.maximum(behind, 0.0)), 0.0)
+        if receivers < nodes:
+            places, weights = np.tile(np.arange(nodes), len(samples)), np.repeat(weights, nodes, 0)
+            samples = np.repeat(samples, nodes)
+        return _Leak(everyone, (samples, places), weights)
 
     def _pair(self, form: Linear[float]) -> Approximate:
         """A form of receiver and sender: [batch, receiver or 1, sender or 1]"""
@@ -192,8 +201,9 @@ class Ledger:
                 value = self.view.graph[atom.name][:, None, None]
                 error = _input_error(value) if atom.name in self.rounded else np.zeros_like(value)
                 parts.append(scaled(Approximate(value, error), factor))
-        if all(is_whole(part) for part in parts):
-            return Approximate(np.asarray(sum(part.value for part in parts)), np.zeros(()))
+        if all(part.whole for part in parts):
+            total = np.asarray(sum(part.value for part in parts))
+            return Approximate(total, np.zeros(()), whole=True)
         return added_pairs(parts)
 
     def _edges(self, form: Linear[float], where: str) -> list[Approximate]:
@@ -222,15 +232,24 @@ class Ledger:
             parts += _arrived(self._node_part(form, name), edge_parts, leak)
         # Of a variable that is set to 0 there is nothing to add.
         nothing = Approximate(np.zeros_like(self.positions), np.zeros_like(self.positions))
-        value, error = added(parts or [nothing])
-        unit = np.maximum(value, 0.0)
-        high, low = np.maximum(value + error, 0.0), np.maximum(value - error, 0.0)
-        return Approximate(unit, np.minimum(np.maximum(high - unit, unit - low), _HOPELESS))
+        total = added(parts or [nothing])
+        unit = np.maximum(total.value, 0.0)
+        if total.whole:
+            return Approximate(unit, total.error, whole=True, sign=1)
+        low, high = (np.maximum(bound, 0.0) for bound in range_of(total, parts))
+        error = np.minimum(np.maximum(high - unit, unit - low), _HOPELESS)
+        return Approximate(unit, error, sign=1)
 
     def after_step(self, emitted: dict[str, np.ndarray], running: np.ndarray) -> None:
         for item in self.lowered.emitted:
+            counts = running
+            if item.feature.stage is Stage.OUTPUT:
+                counts = np.equal(self.number, self.last)
+                if not counts.any():
+                    continue
             kept = self._keeps(item, emitted[item.feature.name])
-            self.certain &= kept.reshape(len(kept), -1).all(1) | ~running
+            self.certain &= kept.reshape(len(kept), -1).all(1) | ~counts
+        self.number += 1
 
     def _keeps(self, item: AnyEmitted, exact: np.ndarray) -> np.ndarray:
         """Whether the network shows what the exact run shows: bool [batch, …], at every place."""
@@ -265,20 +284,38 @@ class Ledger:
         return is_ahead(stacked, exact.argmax(-1).reshape(value.shape))
 
     def _keeps_pointer(self, item: EmittedPointer, exact: np.ndarray) -> np.ndarray:
-        logit = added([self._pointer_unit(unit) for unit in item.units])
+        units = [self._emitted_form(unit.form, Location.NODE) for unit in item.units]
+        names = self._emitted_form(Linear({Atom(SELF, self.lowered.idx): 1.0}, 0.0), Location.NODE)
+        seen = np.stack([array for unit in units for array in unit] + [exact])
+        known = self.pointers.get(item.feature.name)
+        if known is None or not np.array_equal(known.names, names.value):
+            nothing = np.full_like(seen, np.nan)
+            known = _Pointers(nothing, names.value, exact == exact, np.zeros(exact.shape))
+        # Few pointers change in a step, and all others are as sure as they were.
+        rows = np.nonzero((known.seen != seen).any(0))
+        logit = added(
+            [
+                scaled(_larger(unit, names, rows), weighted.weight)
+                for unit, weighted in zip(units, item.units, strict=True)
+            ]
+        )
+        winner = exact[rows]
         if item.first is not None:
             # The first of the line shows itself, and points to the last.
-            first = exact == np.arange(exact.shape[-1])
-            exact = np.where(first, logit.value.argmax(-1), exact)
-            value, error = self._emitted_form(item.first, Location.NODE)
-            first_ahead = is_ahead(Approximate(value, error), first.argmax(-1))
-            return is_ahead(logit, exact) & first_ahead[:, None]
+            winner = np.where(winner == rows[1], logit.value.argmax(-1), winner)
+        known.ahead[rows] = is_ahead(logit, winner)
         if f"hint.{item.feature.name}" in self.pointers_read:
-            best, off = (np.take_along_axis(array, exact[..., None], 2) for array in logit)
+            best, off = (np.take_along_axis(array, winner[:, None], 1) for array in logit)
             behind = FLOAT32.sharpness * (best - logit.value - off - logit.error)
-            np.put_along_axis(behind, exact[..., None], np.inf, 2)
-            self._feed_back(item.feature, _over_sample(np.exp(-np.maximum(behind, 0.0))))
-        return is_ahead(logit, exact)
+            np.put_along_axis(behind, winner[:, None], np.inf, 1)
+            known.soft[rows] = np.exp(-np.maximum(behind, 0.0)).max(-1)
+            self._feed_back(item.feature, _over_sample(known.soft))
+        self.pointers[item.feature.name] = known._replace(seen=seen)
+        if item.first is None:
+            return known.ahead
+        first = self._emitted_form(item.first, Location.NODE)
+        shows_itself = exact == np.arange(exact.shape[-1])
+        return known.ahead & is_ahead(first, shows_itself.argmax(-1))[:, None]
 
     def _feed_back(self, feature: Feature, error: np.ndarray) -> None:
         silent = np.exp(-FLOAT32.silence)
@@ -297,17 +334,27 @@ class Ledger:
             products = [_largest(product) for product in products]
         return added(products)
 
-    def _pointer_unit(self, unit: Weighted) -> Approximate:
-        form, names = (
-            self._emitted_form(form, Location.NODE)
-            for form in (unit.form, Linear({Atom(SELF, self.lowered.idx): 1.0}, 0.0))
-        )
-        value, error = (array[..., None] for array in form)
-        name, off = (array[:, None] for array in names)
-        reached = np.where(value + error >= name - off, error, 0.0)
-        passed = np.where(name + off >= value - error, off, 0.0)
-        largest = Approximate(np.maximum(value, name), np.maximum(reached, passed))
-        return scaled(largest, unit.weight)
+
+class _Pointers(NamedTuple):
+    """What is known of the pointers of a feature."""
+
+    seen: np.ndarray
+    """All that they follow from: [number, batch, n]"""
+    names: np.ndarray
+    """[batch, n]"""
+    ahead: np.ndarray
+    """Whether they are sure: bool [batch, n]"""
+    soft: np.ndarray
+    """The largest weight of another node, where they are read: [batch, n]"""
+
+
+def _larger(unit: Approximate, names: Approximate, rows: tuple[np.ndarray, ...]) -> Approximate:
+    """Of a node's unit and each node's name: [row, n]"""
+    value, error = (array[rows][:, None] for array in unit)
+    name, off = (array[rows[0]] for array in names)
+    reached = np.where(value + error >= name - off, error, 0.0)
+    passed = np.where(name + off >= value - error, off, 0.0)
+    return Approximate(np.maximum(value, name), np.maximum(reached, passed))
 
 
 def _largest(channel: Approximate) -> Approximate:
@@ -362,4 +409,5 @@ def _arrived(
     size = np.where(weights > 0, sizes, 0.0).max(-1) + sum(np.abs(p.value[rows]) for p in parts)
     error = parts[0].error.copy()
     error[rows] += moved + 2 * FLOAT32.rounding * size
-    return [Approximate(parts[0].value, error), *parts[1:]]
+    sign = parts[0].sign if len(parts) == 1 else 0
+    return [Approximate(parts[0].value, error, sign=sign), *parts[1:]]

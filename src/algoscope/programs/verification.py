@@ -5,26 +5,26 @@ interpreter, and the trace of the reference algorithm that is in the batch. Exac
 discrete values are equal and scalars within 1e-5, at every step that is no padding.
 """
 
+import concurrent.futures
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from algoscope import networks
+from algoscope import networks, progress
 from algoscope.networks import Network
 from algoscope.programs.certificate import Certificate
 from algoscope.programs.compiler import Compiled, compile_program
-from algoscope.programs.interpreter import PromiseError, follow
+from algoscope.programs.interpreter import PromiseError, show
 from algoscope.programs.language import GraphProgram
 from algoscope.programs.precision import FLOAT32, SCALAR_TOLERANCE, Precision
-from algoscope.programs.running_errors import certain
-from algoscope.recording import Recording
 from algoscope.tasks import Batch, Kind, Stage, Task
 
-_NUMBERS_AT_ONCE = 2**25
-"""How many numbers the recording of a part of the batch may have, about."""
 _MASKED = -1
+_FEWEST_FOLLOWED = 4
+_PAIRS_FOLLOWED = 2**28
+"""How many pairs of nodes running error analysis looks at, about."""
 
 Account = Mapping[str, Any]
 """What happened, by feature: hints [batch, step, …] without the first, and outputs [batch, …]."""
@@ -55,10 +55,13 @@ class Verification(NamedTuple):
     program is another algorithm than the reference."""
     certificate: Certificate
     below_margin: int
-    """On how many samples some decision is closer than what rounding can do in the compiled
-    network, as running error analysis bounds it."""
+    """On how many of those that were followed some decision is closer than what rounding can do in
+    the compiled network, as running error analysis bounds it."""
     exact_above_margin: float
     """The share of the others on which the network and the interpreter are the same throughout."""
+    followed: int = 0
+    """On how many samples that was done: the first ones, of long runs a few, and all on which
+    network and interpreter differ."""
 
     def as_json(self) -> dict:
         """The network's shares at the top, as they are asked for most."""
@@ -67,6 +70,7 @@ class Verification(NamedTuple):
             "interpreter": self.interpreter._asdict(),
             "compilation": self.compilation._asdict(),
             "certificate": self.certificate._asdict(),
+            "followed": self.followed,
             "below_margin": self.below_margin,
             "exact_above_margin": self.exact_above_margin,
             "samples": self.samples,
@@ -75,97 +79,115 @@ class Verification(NamedTuple):
 
 
 def verify(
-    program: GraphProgram, batch: Batch, width: int | None = None, precision: Precision = FLOAT32
+    program: GraphProgram,
+    batch: Batch,
+    width: int | None = None,
+    precision: Precision = FLOAT32,
+    follow: int | None = None,
 ) -> Verification:
-    """Compiles the program, at its smallest width or the given one, and compares all accounts. In
-    float64 (with jax's x64 mode on) nothing is said to be below the margin."""
+    """Compiles the program, at its smallest width or the given one, and compares all accounts; on
+    so many samples, or as many as take little time, bounds what rounding can do. In float64 (with
+    jax's x64 mode on) nothing is said to be below the margin."""
     compiled = compile_program(program, width, precision=precision)
-    parts = [
-        _compare(program, compiled, part, precision) for part in _parts(batch, compiled.network)
-    ]
-    compilation = _joined([part.compilation for part in parts], len(batch))
-    below = ~np.concatenate([part.certain for part in parts])[: len(batch)]
+    showing = networks.Showing.of(compiled.network, batch)
+    samples, runs = showing.parts, []
+    with (
+        progress.job(f"verifying {program.name}", total=len(batch)) as job,
+        concurrent.futures.ThreadPoolExecutor(1) as beside,
+    ):
+        # Interpreter and network have a processor each.
+        futures = [beside.submit(showing.part, some) for some in samples]
+        count = _followed(program, batch) if follow is None else follow
+        followed = np.arange(min(len(batch), count))
+        sure = _sure(compiled, batch, followed, precision)
+        for some in samples:
+            runs.append(_interpreted(program, _part(batch, some), precision))
+            job.advance(len(some))
+        parts = [
+            _comparison(future.result(), run, _part(batch, some))
+            for some, run, future in zip(samples, runs, futures, strict=True)
+        ]
+    order = np.argsort(np.concatenate(samples))
+    of_network, of_program, compilation = (
+        {name: np.concatenate([part[k][name] for part in parts])[order] for name in parts[0][k]}
+        for k in range(3)
+    )
     exact = np.all(list(compilation.values()), axis=0)
+    differ = np.setdiff1d(np.flatnonzero(~exact), followed)
+    if len(differ):
+        sure = np.concatenate([sure, _sure(compiled, batch, differ, precision)])
+    followed = np.concatenate([followed, differ])
     return Verification(
         len(batch),
         batch.nodes,
-        _exactness(_joined([part.network for part in parts], len(batch)), batch.task),
-        _exactness(_joined([part.interpreter for part in parts], len(batch)), batch.task),
+        _exactness(of_network, batch.task),
+        _exactness(of_program, batch.task),
         _exactness(compilation, batch.task),
         compiled.certificate,
-        int(below.sum()),
-        float(exact[~below].mean()) if not below.all() else 1.0,
+        int((~sure).sum()),
+        float(exact[followed][sure].mean()) if sure.any() else 1.0,
+        len(followed),
     )
+
+
+def _followed(program: GraphProgram, batch: Batch) -> int:
+    """How many samples running error analysis follows, the more the less a sample costs."""
+    parts = len(program.rounds) + sum(len(round_.selections) for round_ in program.rounds)
+    return max(_FEWEST_FOLLOWED, _PAIRS_FOLLOWED // (batch.steps * parts * batch.nodes**2))
+
+
+def _sure(
+    compiled: Compiled, batch: Batch, samples: np.ndarray, precision: Precision
+) -> np.ndarray:
+    """Of which of the samples it is certain that float32 makes no difference: bool [sample]"""
+    if precision is not FLOAT32 or not len(samples):
+        return np.ones(len(samples), bool)
+    return compiled.certified(_part(batch, samples))
 
 
 def compare_with_reference(network: Network, batch: Batch) -> Exactness:
     """Any network against the reference algorithm."""
-    parts = [
-        _equality(_recorded(networks.run(network, part)), _reference(part), part)
-        for part in _parts(batch, network)
-    ]
-    return _exactness(_joined(parts, len(batch)), batch.task)
+    showing = networks.Showing.of(network, batch)
+    equal: dict[str, np.ndarray] = {}
+    for samples in showing.parts:
+        part = _part(batch, samples)
+        for name, same in _equality(showing.part(samples), _reference(part), part).items():
+            equal.setdefault(name, np.zeros(len(batch), bool))[samples] = same
+    return _exactness(equal, batch.task)
 
 
-def agreement(recording: Recording, batch: Batch) -> Equality:
-    """Whether what was recorded is what the reference algorithm did, by feature: bool [batch]."""
-    return _equality(_recorded(recording), _reference(batch), batch)
-
-
-def _recorded(recording: Recording) -> Account:
-    return recording.hints | recording.outputs
+def agreement(account: Account, batch: Batch) -> Equality:
+    """Whether the account is what the reference algorithm did, by feature: bool [batch]."""
+    return _equality(account, _reference(batch), batch)
 
 
 def _reference(batch: Batch) -> Account:
     return {name: hint[:, 1:] for name, hint in batch.hints.items()} | batch.outputs
 
 
-def _parts(batch: Batch, network: Network) -> Iterator[Batch]:
-    """The batch in parts that fit memory, all of one size, so that XLA compiles once: the last is
-    filled up with samples of the first."""
-    config = network.config
-    matrices = config.heads * config.rounds + len(network.features)
-    numbers = batch.time * matrices * batch.nodes**2
-    size = min(len(batch), max(1, _NUMBERS_AT_ONCE // numbers))
-    for start in range(0, len(batch), size):
-        yield batch.take(np.arange(start, start + size) % len(batch))
+def _part(batch: Batch, samples: np.ndarray) -> Batch:
+    """Some samples, without the steps that are padding in all of them."""
+    part = batch.take(samples)
+    hints = {name: hint[:, : int(part.lengths.max())] for name, hint in part.hints.items()}
+    return dataclasses.replace(part, hints=hints)
 
 
-def _trimmed(batch: Batch) -> Batch:
-    """The batch without the steps that are padding in all of its samples."""
-    longest = int(batch.lengths.max())
-    hints = {name: hint[:, :longest] for name, hint in batch.hints.items()}
-    return dataclasses.replace(batch, hints=hints)
-
-
-class _Comparison(NamedTuple):
-    network: Equality
-    """With the reference."""
-    interpreter: Equality
-    """With the reference."""
-    compilation: Equality
-    """Network and interpreter."""
-    certain: np.ndarray
-    """bool [batch]"""
-
-
-def _compare(
-    program: GraphProgram, compiled: Compiled, batch: Batch, precision: Precision
-) -> _Comparison:
-    network = _recorded(networks.run(compiled.network, batch))
-    batch = _trimmed(batch)
-    run = follow(program, batch, precision.resolution)
+def _interpreted(program: GraphProgram, batch: Batch, precision: Precision) -> Account:
+    run = show(program, batch, precision.resolution)
     if (run.broken & ~_too_close(batch, precision)).any():
         raise PromiseError(run.reason)
-    sure = np.ones(len(batch), bool)
-    if precision is FLOAT32:
-        sure = certain(program, batch, compiled.certificate.sharpness, run)
-    reference, interpreter = _reference(batch), _recorded(run.recording)
-    return _Comparison(
+    return run.account
+
+
+def _comparison(
+    network: Account, interpreter: Account, batch: Batch
+) -> tuple[Equality, Equality, Equality]:
+    """Network and reference, interpreter and reference, network and interpreter."""
+    reference = _reference(batch)
+    return (
         _equality(network, reference, batch),
         _equality(interpreter, reference, batch),
         _equality(network, interpreter, batch),
-        sure & ~run.broken,
     )
 
 
@@ -201,10 +223,6 @@ def _same(kind: Kind, values: Any, true_values: Any, axes: int) -> np.ndarray:
     if kind is Kind.CATEGORICAL:
         same |= (np.asarray(true_values) == _MASKED).any(-1, keepdims=True)
     return np.asarray(same.all(axis=tuple(range(axes, same.ndim))))
-
-
-def _joined(parts: list[Equality], count: int) -> Equality:
-    return {name: np.concatenate([part[name] for part in parts])[:count] for name in parts[0]}
 
 
 def _exactness(equal: Equality, task: Task) -> Exactness:

@@ -9,7 +9,7 @@ from algoscope.tasks import Batch
 def verification_table(name: str, result: Verification) -> Table:
     return Table(
         f"{name}: {result.samples} samples of {result.nodes} nodes; below the certified margin of "
-        f"{result.certificate.margin:.2g}: {result.below_margin} samples",
+        f"{result.certificate.margin:.2g}: {result.below_margin} of {result.followed} followed",
         ["", "network = reference", "interpreter = reference", "network = interpreter"],
         _rows(result.network, result.interpreter, result.compilation),
     )
@@ -17,7 +17,7 @@ def verification_table(name: str, result: Verification) -> Table:
 
 def verdict(result: Verification) -> str:
     """Whether the compiler did what it certifies."""
-    above = result.samples - result.below_margin
+    above = result.followed - result.below_margin
     same = round(above * result.exact_above_margin)
     fault = "" if same == above else ": a fault of the compiler"
     return f"network = program on {same} of the {above} samples above the margin{fault}"

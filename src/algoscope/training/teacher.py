@@ -89,7 +89,7 @@ def demonstrate(
     chosen, states, emitted = [], [], []
     for _ in range(batch.steps):
         step = machine.step()
-        chosen.append(step.attention.argmax(-1))
+        chosen.append(np.stack(step.chosen, 1))
         states.append(step.state)
         emitted.append(step.emitted)
     if replaces:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from algoscope import progress
 from algoscope.table import Table
 from algoscope.verbs.definitions import find_program
 from algoscope.verbs.output import Answer, Verb, number
@@ -145,6 +144,9 @@ class Verify(_MakesNetwork):
     """Seed of the problems, and of random positions."""
     random_positions: bool = False
     """Place the nodes at sorted random positions instead of even ones."""
+    follow: int | None = None
+    """On how many problems rounding is bounded (running error analysis); if not given, as many as
+    take little time. Those on which network and interpreter differ come to them."""
     without_loops: bool = False
     """Take the loops out of the graphs (printed variant)."""
 
@@ -164,8 +166,13 @@ class Verify(_MakesNetwork):
         from algoscope.programs.verification_tables import verdict, verification_table
 
         program = find_program(self.name)
-        with progress.job("verifying"):
-            result = verify(program, self._batch(program.task), self.width)
+        if self.random_positions and program.needs_even_positions:
+            raise ValueError(
+                f"--random-positions: got it for {program.name}, which needs even positions "
+                "(`# positions: even` in its text); leave it out"
+            )
+        batch = self._batch(program.task)
+        result = verify(program, batch, self.width, follow=self.follow)
         parts = (verification_table(program.name, result), verdict(result))
         return Answer(result.as_json(), parts, status=int(result.exact_above_margin < 1))
 

@@ -18,6 +18,7 @@ from algoscope.networks.fast.encoders import Encoders, Scalars
 from algoscope.networks.fast.layers import FastLayerNorm, compose, save_for_backward
 from algoscope.networks.fast.pairs import PairLayers
 from algoscope.networks.layers import LayerNorm, Linear
+from algoscope.networks.lean import Split, no_attention
 from algoscope.networks.processors import Processed, Processor
 from algoscope.networks.processors.base import masked_softmax
 from algoscope.networks.processors.gat import GAT
@@ -51,6 +52,8 @@ def fast_processor(processor: Processor, encoders: Encoders, uses_kernels: bool)
     """What depends on the weights alone is done here, once for all steps."""
     if isinstance(processor, GATv2):
         return FastGATv2.of(processor, encoders, uses_kernels)
+    if isinstance(processor, Split):
+        return FastSplit.of(processor, encoders, uses_kernels)
     return PlainOnScalars(processor, encoders)
 
 
@@ -128,8 +131,24 @@ class FastGATv2(eqx.Module):
         )
 
     def __call__(self, scalars: Scalars, hidden: Float[Array, "n width"]) -> Processed:
-        processor, config = self.processor, self.processor.config
+        config = self.processor.config
         z = jnp.concatenate([scalars.merged_nodes, hidden], -1)
+        selected, attention = self.selected(z, scalars)
+        if config.activation == "sum":
+            # The bias apart, so that a GPU gives the sum as one product added to another.
+            total = save_for_backward(selected + z @ self.skip.weight)
+            hidden = jax.nn.relu(total + self.skip.bias[None])
+        else:
+            hidden = selected + self.bias[None] + jax.nn.relu(self.skip(z))
+        if self.norm is not None:
+            hidden = self.norm(hidden)
+        return Processed(hidden, attention)
+
+    def selected(
+        self, z: Float[Array, "n inputs"], scalars: Scalars
+    ) -> tuple[Float[Array, "n width"], Float[Array, "heads n n"]]:
+        """s without its bias, and α"""
+        processor, config = self.processor, self.processor.config
         logits = self._logits(z, scalars)
         attention = save_for_backward(masked_softmax(logits, scalars.adjacency, config))
         # As a product of matrices: einsum gives its transpose, and XLA would then lay out every
@@ -144,16 +163,7 @@ class FastGATv2(eqx.Module):
             selected += (
                 jnp.einsum("ihk,khv->ihv", weighted, processor.by_head(rows)) + constant[None]
             )
-        selected = processor.combined(selected)
-        if config.activation == "sum":
-            # The bias apart, so that a GPU gives the sum as one product added to another.
-            total = save_for_backward(selected + z @ self.skip.weight)
-            hidden = jax.nn.relu(total + self.skip.bias[None])
-        else:
-            hidden = selected + self.bias[None] + jax.nn.relu(self.skip(z))
-        if self.norm is not None:
-            hidden = self.norm(hidden)
-        return Processed(hidden, attention)
+        return processor.combined(selected), attention
 
     def _logits(self, z: Float[Array, "n inputs"], scalars: Scalars) -> Float[Array, "heads n n"]:
         pairs, edges = self.pairs, scalars.edges
@@ -167,3 +177,54 @@ class FastGATv2(eqx.Module):
             pairs = dataclasses.replace(pairs, rows=jnp.concatenate([pairs.rows, ones], 1))
         (logits,) = pairs.scores("leaky_sum", z, edges, self.fixed, self.uses_kernels)
         return jnp.moveaxis(logits + self.processor.head.bias[None, None], -1, 0)
+
+
+class FastSplit(eqx.Module):
+    """What all nodes read alike is read once."""
+
+    split: Split
+    own: FastGATv2 | None
+    skip: Linear
+    value: Linear
+    sender: Linear
+    """Of the heads that are alike, with all that is added."""
+    graph: Linear
+
+    @staticmethod
+    def of(split: Split, encoders: Encoders, uses_kernels: bool) -> "FastSplit":
+        nodes = encoders.nodes
+        own = None if split.own is None else FastGATv2.of(split.own, encoders, uses_kernels)
+        skip = nodes.layer(split.skip)
+        if own is not None:
+            skip = Linear(skip.weight, skip.bias + own.bias)
+        alike = split.alike
+        if alike is None:
+            nothing = Linear(jnp.zeros((0, 0)), jnp.zeros(0))
+            return FastSplit(split, own, skip, nothing, nothing, nothing)
+        sender = nodes.layer(alike.sender)
+        added = alike.receiver.bias + compose(encoders.edges, alike.edge).bias
+        return FastSplit(
+            split,
+            own,
+            skip,
+            nodes.layer(alike.value),
+            Linear(sender.weight, sender.bias + added),
+            compose(encoders.graph, alike.graph),
+        )
+
+    def __call__(self, scalars: Scalars, hidden: Float[Array, "n width"]) -> Processed:
+        z = jnp.concatenate([scalars.merged_nodes, hidden], -1)
+        total = self.skip(z)
+        if self.own is not None:
+            total += self.own.selected(z, scalars)[0]
+        if self.split.alike is not None:
+            total += self._of_all(self.split.alike, z, scalars)[None]
+        return Processed(jax.nn.relu(total), no_attention(z))
+
+    def _of_all(
+        self, alike: GATv2, z: Float[Array, "n inputs"], scalars: Scalars
+    ) -> Float[Array, " width"]:
+        units = jax.nn.leaky_relu(self.sender(z) + self.graph(scalars.graph)[None])
+        logits = jnp.einsum("jhp,ph->hj", alike.by_head(units), alike.head.weight)
+        attention = jax.nn.softmax(logits, -1)
+        return jnp.einsum("hj,jhv->v", attention, alike.by_head(self.value(z)))

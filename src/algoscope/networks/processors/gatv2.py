@@ -63,12 +63,8 @@ class GATv2(Processor):
 
     def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
         z = jnp.concatenate([encoded.nodes, hidden], -1)
-        attention = masked_softmax(self.logits(z, encoded), encoded.adjacency, self.config)
-        selected = jnp.einsum("hij,jhv->ihv", attention, self.by_head(self.value(z)))
-        if self.information is not None:
-            information = self.by_head(encoded.edges @ self.information)
-            selected += jnp.einsum("hij,ijhv->ihv", attention, information)
-        selected, skip = self.combined(selected), self.skip(z)
+        selected, attention = self.selected(z, encoded)
+        skip = self.skip(z)
         if self.config.activation == "sum":
             hidden = jax.nn.relu(selected + skip)
         else:
@@ -76,6 +72,17 @@ class GATv2(Processor):
         if self.norm is not None:
             hidden = self.norm(hidden)
         return Processed(hidden, attention)
+
+    def selected(
+        self, z: Float[Array, "n inputs"], encoded: Encoded
+    ) -> tuple[Float[Array, "n width"], Float[Array, "heads n n"]]:
+        """s, and α"""
+        attention = masked_softmax(self.logits(z, encoded), encoded.adjacency, self.config)
+        selected = jnp.einsum("hij,jhv->ihv", attention, self.by_head(self.value(z)))
+        if self.information is not None:
+            information = self.by_head(encoded.edges @ self.information)
+            selected += jnp.einsum("hij,ijhv->ihv", attention, information)
+        return self.combined(selected), attention
 
     def logits(self, z: Float[Array, "n inputs"], encoded: Encoded) -> Float[Array, "heads n n"]:
         units = (

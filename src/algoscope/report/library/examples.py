@@ -88,7 +88,7 @@ def _single(batch: Batch, sample: int) -> Batch:
 def _agrees(program: GraphProgram, batch: Batch) -> np.ndarray:
     """On which problems all hints and outputs are the algorithm's: bool [batch]"""
     recording = follow(program, batch).recording
-    return np.all(list(agreement(recording, batch).values()), axis=0)
+    return np.all(list(agreement(recording.hints | recording.outputs, batch).values()), axis=0)
 
 
 def problem_data(batch: Batch) -> dict[str, Any]:

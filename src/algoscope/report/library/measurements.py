@@ -7,7 +7,7 @@ import numpy as np
 from algoscope import networks, tasks
 from algoscope.programs.certificate import Certificate
 from algoscope.programs.compiler import compile_program
-from algoscope.programs.interpreter import follow
+from algoscope.programs.interpreter import show
 from algoscope.programs.language import GraphProgram
 from algoscope.programs.panels import panels
 from algoscope.programs.verification import agreement
@@ -41,7 +41,7 @@ def measure(program: GraphProgram) -> Measured:
     config, arrays = compiled.network.config, networks.arrays(compiled.network).values()
     task = program.task
     batch = tasks.sample(task, max(NODES, task.smallest), PROBLEMS, _SEED)
-    same = agreement(follow(program, batch).recording, batch)
+    same = agreement(show(program, batch).account, batch)
     right = np.all([same[feature.name] for feature in task.at(Stage.OUTPUT)], axis=0)
     return Measured(
         config.width,
