@@ -1,8 +1,8 @@
 """Ten thousand runs: how long do lists, queries, status and the page of a sweep take?
 
-The run folders are synthetic: every file that a judged run of a sweep has, with scores by rule
-instead of trained networks and small files in place of weights. Commands run in processes of their
-own, as a user's do: the first time, and again when indices and consolidated tables are there.
+The run folders are synthetic: every file of a judged run that these commands read, with scores by
+rule instead of trained networks and small files in place of weights. Commands run in processes of
+their own, as a user's do: the first time, and again when indices and consolidated tables are there.
 
     python benchmarks/scale.py                       # writes benchmarks/scale.json
     python benchmarks/scale.py --runs 500 --keep /tmp/many --out /tmp/many.json
@@ -143,8 +143,9 @@ def _tables(folder: pathlib.Path, name: str, columns: tuple[str, ...], rows: lis
 
 
 def timed(*arguments: str) -> dict[str, float]:
-    """Seconds by the clock and of the processor, of a command in a process of its own."""
-    begun = time.monotonic()
+    """Seconds by the clock and of the processor, of a command in a process of its own, and how
+    many processes the machine was busy with when it began."""
+    load, begun = os.getloadavg()[0], time.monotonic()
     process = subprocess.Popen([*_PROGRAM, *arguments], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -154,6 +155,7 @@ def timed(*arguments: str) -> dict[str, float]:
     return {
         "seconds": round(seconds, 2),
         "processor_seconds": round(usage.ru_utime + usage.ru_stime, 2),
+        "load_average": round(load, 1),
     }
 
 
@@ -201,7 +203,7 @@ def main() -> None:
             "measured": measure(folder, lambda text: print(text, flush=True)),
             "machine": {"cores": os.cpu_count(), "system": platform.platform()},
         }
-    write_bytes(options.out, (json.dumps(content, indent=1) + "\n").encode())
+        write_bytes(options.out, (json.dumps(content, indent=1) + "\n").encode())
 
 
 if __name__ == "__main__":

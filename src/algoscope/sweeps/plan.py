@@ -50,7 +50,7 @@ class Item(NamedTuple):
 
     @property
     def name(self) -> str:
-        return pathlib.PurePath(self.path).name
+        return os.path.basename(self.path)
 
     @property
     def log(self) -> pathlib.Path:
@@ -78,9 +78,9 @@ def plan(sweep: Sweep, folder: pathlib.Path, settings: Settings) -> list[Planned
         config = sweep.config(combination)
         stem = stem_of(config)
         for seeds in _ranges(config, present.get(stem, ())):
-            path = folder / f"{stem}-s{seeds.start}-{seeds.stop - 1}"
+            path = os.path.join(folder, f"{stem}-s{seeds.start}-{seeds.stop - 1}")
             changed = dataclasses.replace(config, first_seed=seeds.start, seeds=len(seeds))
-            planned.append(Planned(combination, Item(sweep.name, str(path), changed, settings)))
+            planned.append(Planned(combination, Item(sweep.name, path, changed, settings)))
     return planned
 
 
@@ -96,12 +96,13 @@ def stem_of(config: TrainingConfig) -> str:
 def _present(folder: pathlib.Path) -> dict[str, list[range]]:
     """The seeds of the run folders that are there, by the stem of their names."""
     seeds: dict[str, list[range]] = {}
-    names = os.listdir(folder) if folder.is_dir() else []
-    for match in filter(None, map(_FOLDER.fullmatch, names)):
-        if (folder / match[0]).is_dir():
-            seeds.setdefault(match["stem"], []).append(
-                range(int(match["first"]), int(match["last"]) + 1)
-            )
+    if not folder.is_dir():
+        return seeds
+    with os.scandir(folder) as found:
+        for match in (_FOLDER.fullmatch(entry.name) for entry in found if entry.is_dir()):
+            if match:
+                own = range(int(match["first"]), int(match["last"]) + 1)
+                seeds.setdefault(match["stem"], []).append(own)
     return seeds
 
 
