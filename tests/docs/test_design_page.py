@@ -11,13 +11,14 @@ SOURCE = ROOT / "src" / "algoscope"
 def test_the_answers_name_files():
     shown = table(read("docs/explanation/design.md"), "to change …", "edit")
     subjects = ("a distance", "a processor", "a task", "a threshold", "an objective", "a section")
+    subjects += ("what runs in a page",)
     assert len(shown.rows) == len(subjects)
     for subject in subjects:
         paths = re.findall(r"`([\w/]+(?:\.py|/))`", cell(shown, subject, "edit"))
         assert paths
         for path in paths:
             assert (SOURCE / path).exists(), path
-            assert not path.endswith("/") or len(list((SOURCE / path).glob("*.py"))) > 3
+            assert not path.endswith("/") or len(list((SOURCE / path).glob("*.*"))) > 3
 
 
 def test_a_distance_a_processor_and_a_threshold_are_where_it_says():
