@@ -1,12 +1,17 @@
 """Findings: kept in the run folder, whole or measured anew, and for any run."""
 
+import contextlib
 import dataclasses
+import functools
+import importlib
 import json
+import pathlib
 import shutil
 
 import jax
 import numpy as np
 import pytest
+from pages import ROOT
 from report.conftest import FEW
 
 from algoscope import networks, runs, tasks, training
@@ -28,8 +33,9 @@ def test_every_tested_number_has_a_criterion(found):
         assert list(judgement.evidence.accuracy) == list(PLACES)
 
 
-def test_no_network_runs_twice_on_the_same_problems(copy, monkeypatch):
-    """Once to be judged; what is drawn was recorded then."""
+@contextlib.contextmanager
+def counting():
+    """Which network runs on which batch."""
     calls = []
     run = networks.run
 
@@ -37,13 +43,57 @@ def test_no_network_runs_twice_on_the_same_problems(copy, monkeypatch):
         calls.append((network, batch))
         return run(network, batch, **options)
 
-    monkeypatch.setattr(networks, "run", counted)
-    page.report([copy], problems=FEW, remeasure=True)
-    assert calls
-    assert len({(id(network), id(batch)) for network, batch in calls}) == len(calls)
-    calls.clear()
-    page.report([copy])
-    assert len(calls) == len(copy.seeds), "drawing runs rounded weights alone, once a network"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(networks, "run", counted)
+        yield calls
+
+
+@pytest.fixture(scope="module")
+def anew(demo, tmp_path_factory):
+    """A copy of the run that was measured once more, and what ran meanwhile."""
+    path = shutil.copytree(demo[0].path, tmp_path_factory.mktemp("anew") / "copy")
+    with counting() as calls:
+        page.report([runs.open(path)], problems=FEW, remeasure=True)
+    return runs.open(path), calls
+
+
+def test_no_network_runs_twice_on_the_same_problems(anew):
+    """Once to be judged; what is drawn was recorded then."""
+    run, measuring = anew
+    assert measuring
+    assert len({(id(network), id(batch)) for network, batch in measuring}) == len(measuring)
+    with counting() as drawing:
+        page.report([run])
+    assert len(drawing) == len(run.seeds), "drawing runs rounded weights alone, once a network"
+
+
+@pytest.fixture(scope="module")
+def digest():
+    """Of what has to be the same after any kill of a demo, as `benchmarks/kills.py` takes it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        for name in ("XLA_FLAGS", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"):
+            patch.setenv(name, "")  # What the benchmark sets is taken back afterwards.
+        kills = importlib.import_module("kills")
+    command = next(each for each in kills.COMMANDS if each.name == "demo")
+    return functools.partial(kills.digest, command)
+
+
+def test_measured_again_they_differ_only_in_how_long_it_took(demo, anew, digest):
+    first, again = demo[0].path, anew[0].path
+    kept = pathlib.Path("findings", "bfs.json")
+    assert (first / kept).read_bytes() != (again / kept).read_bytes()
+    assert str(kept) in digest(first)
+    assert digest(first) == digest(again)
+
+
+def test_any_other_difference_is_one(demo, copy, digest):
+    """A control of what `benchmarks/kills.py` compares."""
+    kept = copy.path / "findings" / "bfs.json"
+    content = json.loads(kept.read_text())
+    kept.write_text(json.dumps(content | {"problem_seed": content["problem_seed"] + 1}))
+    differing = digest(copy.path).items() ^ digest(demo[0].path).items()
+    assert {name for name, _ in differing} == {"findings/bfs.json"}
 
 
 def test_they_are_what_the_demo_measured(demo, found):
