@@ -23,7 +23,7 @@ from algoscope.decompile.search import choose, random_programs, search
 from algoscope.measures.references import exact_programs
 from algoscope.networks import Network
 from algoscope.programs import GraphProgram, Role
-from algoscope.programs.interpreter import follow
+from algoscope.programs.interpreter import show
 from algoscope.programs.verification import agreement
 from algoscope.statistics import Estimate
 from algoscope.table import Table
@@ -150,8 +150,8 @@ def decompile(
 
 
 def _is_exact(program: GraphProgram, behaviour: Behaviour) -> bool:
-    run = follow(program, behaviour.batch)
-    same = agreement(run.recording, behaviour.batch).values()
+    run = show(program, behaviour.batch)
+    same = agreement(run.account, behaviour.batch).values()
     return not run.broken.any() and all(feature.all() for feature in same)
 
 
