@@ -6,7 +6,7 @@ from pages import ROOT, links, numbers, read, statements, without_links
 
 from algoscope import networks, programs
 
-PICTURES = 3
+PICTURES = 4
 
 
 def _with_pages() -> list[tuple[str, list[str]]]:
@@ -39,7 +39,7 @@ def test_tasks_with_programs_are_counted():
 def test_pictures_are_there_and_small():
     pictures = [link for link in links(read("README.md")) if link.endswith((".png", ".svg"))]
     assert len(pictures) == PICTURES
-    assert sum(link.startswith("docs/gallery/") for link in pictures) == 2
+    assert sum(link.startswith("docs/gallery/") for link in pictures) == 3
     for picture in (ROOT / "docs" / "pictures").iterdir():
         assert picture.stat().st_size < 150_000, picture.name
 

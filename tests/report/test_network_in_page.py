@@ -6,6 +6,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 import pytest
+from pages import ROOT
 
 from algoscope import networks, programs, tasks
 from algoscope.measures import exchanges
@@ -199,6 +200,18 @@ NETWORKS = [
 def test_logits_are_those_of_networks_run(page, families, task, config, count):
     network = networks.build(task, config, key=jax.random.key(3))
     batch, values = told_by(page, task, families, 6, count, network)
+    logits = jax.device_get(networks.run(network, batch).logits)
+    for sample, named in enumerate(values):
+        for name, truth in logits_in_python(network, batch, sample, logits).items():
+            assert np.abs(named[name] - truth).max() < 1e-3, name
+
+
+@pytest.mark.parametrize(
+    ("task", "nodes", "count"), [("bfs", 8, 200), ("dijkstra", 6, 50), ("dfs", 5, 10)]
+)
+def test_logits_of_trained_networks_are_those_of_networks_run(page, families, task, nodes, count):
+    network, _ = networks.load(ROOT / "docs" / "gallery" / "networks" / f"{task}.safetensors")
+    batch, values = told_by(page, task, families, nodes, count, network)
     logits = jax.device_get(networks.run(network, batch).logits)
     for sample, named in enumerate(values):
         for name, truth in logits_in_python(network, batch, sample, logits).items():
