@@ -23,7 +23,7 @@ import numpy as np
 from algoscope import files, programs, progress, tasks
 from algoscope.falsify.cover import cover
 from algoscope.programs import GraphProgram, Role
-from algoscope.programs.interpreter import follow
+from algoscope.programs.interpreter import show
 from algoscope.programs.verification import agreement
 from algoscope.table import Table
 from algoscope.tasks import Batch, Stage
@@ -76,8 +76,8 @@ def everything() -> list[GraphProgram]:
 
 def right(program: GraphProgram, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     """Whether the outputs are right, and all hints with them; a broken promise is not. [batch]"""
-    run = follow(program, batch)
-    equal = agreement(run.recording, batch)
+    run = show(program, batch)
+    equal = agreement(run.account, batch)
     outputs, hints = (
         np.all([~run.broken, *(equal[feature.name] for feature in batch.at(stage))], axis=0)
         for stage in (Stage.OUTPUT, Stage.HINT)
