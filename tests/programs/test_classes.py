@@ -76,7 +76,7 @@ def test_a_wrong_program_is_wrong_somewhere(classes, rows, program):
     (row,) = [row for row in rows if row.program == program.name]
     measured = tasks.sample(program.task, classes.SIZE, row.problems, classes.SEED)
     parts = (measured.take(np.arange(k, k + 16)) for k in range(0, row.problems, 16))
-    others = (tasks.sample(program.task, *draw) for draw in ((5, 32), (40, 8)))
+    others = (tasks.sample(program.task, *draw) for draw in ((5, 32), (40, 32)))
     batches = parts if row.traces < row.problems else others
     assert any(not classes.right(program, batch)[1].all() for batch in batches)
 
