@@ -1,5 +1,6 @@
 """The same items in other harnesses, offline; and CLRS-Text with the traces of rivals."""
 
+import concurrent.futures
 import importlib
 import json
 import pathlib
@@ -80,12 +81,15 @@ def test_inspect_ai_runs_the_task_offline(tmp_path):
     modelapi("always_yes")(lambda: AlwaysYes)
     from algoscope.llm import inspect_tasks
 
-    [log] = evaluate(
-        inspect_tasks.navigation(count=6),
-        model=get_model("always_yes/model"),
-        log_dir=str(tmp_path),
-        display="none",
-    )
+    # In a thread of its own: where a browser is open, this one has an event loop already.
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        [log] = thread.submit(
+            evaluate,
+            inspect_tasks.navigation(count=6),
+            model=get_model("always_yes/model"),
+            log_dir=str(tmp_path),
+            display="none",
+        ).result()
     assert log.status == "success", log.error
     metrics = log.results.scores[0].metrics
     assert metrics["accuracy"].value == 0.5

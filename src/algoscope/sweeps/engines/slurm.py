@@ -8,6 +8,7 @@ with those that are still there. How they ended is read from the files of their 
 """
 
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -16,7 +17,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 from algoscope.errors import ConfigError
@@ -27,6 +28,7 @@ from algoscope.sweeps.work import End, Outcome, is_done
 
 _FOLDER, _JOBS = ".slurm", "jobs.json"
 _PROGRAMS = ("sbatch", "srun", "squeue", "scancel", "scontrol")
+_LOGGING = "SUBMITIT_LOG_LEVEL"
 _TIMEOUTS = 10_000
 """How often a job may be requeued at its time limit: as often as it takes."""
 _LARGEST_ARRAY = 1_000
@@ -54,8 +56,7 @@ class Slurm:
     ):
         """A job may take so many `minutes` until it is requeued, of which the last `grace` seconds
         are for its checkpoint; `at_most` so many run at once; `options` are sbatch's by name."""
-        import submitit
-
+        submitit = _submitit()
         resources = resources or Resources()
         _check(resources, minutes, grace, at_most)
         self._folder = folder.absolute() / _FOLDER
@@ -209,6 +210,21 @@ def _signal_of_limit() -> signal.Signals:
     from submitit.core.job_environment import JobEnvironment
 
     return signal.Signals[f"SIG{JobEnvironment.USR_SIG}"]
+
+
+def _submitit() -> ModuleType:
+    """The package, without its own settings of logging: they would close all handlers that the
+    process has, and with them files that are not ours."""
+    before = os.environ.get(_LOGGING)
+    os.environ[_LOGGING] = "NOCONFIG"
+    try:
+        import submitit
+    finally:
+        if before is None:
+            del os.environ[_LOGGING]
+        else:
+            os.environ[_LOGGING] = before
+    return submitit
 
 
 def _check(resources: Resources, minutes: int, grace: int, at_most: int) -> None:
