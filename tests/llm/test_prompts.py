@@ -113,10 +113,52 @@ def test_text_of_ones_own_is_an_item():
     assert item.reachable
     assert item.depth == 2
     assert [m.role for m in item.mentions if m.edge < 0] == ["goal", "source"]
-    with pytest.raises(ValueError, match="no mention of X"):
+    with pytest.raises(ValueError, match="no mention of X in the description"):
         from_text(prompt, ["Lobby", "X"], (), 0, 1)
-    with pytest.raises(ValueError, match="1 mention of the goal 'B'"):
+    with pytest.raises(ValueError, match="needed one that names the goal 'B'"):
         from_text(prompt, ["Lobby", "A", "B", "W"], (), 0, 2)
+    with pytest.raises(ValueError, match="got no question mark"):
+        from_text(prompt.replace("?", "."), ["Lobby", "A", "B", "W"], (), 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "described", "asked"),
+    [
+        ("B > C. A > B. Can you get to C from A?", "BCAB", "CA"),
+        ("A > B. B > C. Can you get to C from A? Answer Yes or No. Answer:", "ABBC", "CA"),
+        ("B > C. A > B. From A, can you get to C? Answer:", "BCAB", "AC"),
+        ("B > C.\nA > B.\nI am in A. Can you get to C?\nAnswer:", "BCABA", "C"),
+        ("What is the way? A > B. B > C. Doors: A, B, C. Get to C from A?", "ABBCABC", "CA"),
+        ("C comes after B; B comes after A. Is C, which is red, reached from A? C or A:",
+         "CBBA", "CACA"),
+    ],
+)  # fmt: skip
+def test_the_question_is_found_wherever_the_start_is_described(prompt, described, asked):
+    item = from_text(prompt, "ABC", ((0, 1), (1, 2)), 0, 2)
+    assert "".join(item.names[m.node] for m in item.described) == described
+    question = [m for m in item.mentions if m.edge < 0]
+    assert "".join(item.names[m.node] for m in question) == asked
+    assert all(m.role == {"A": "source", "C": "goal"}[item.names[m.node]] for m in question)
+
+
+def test_a_question_without_a_mark_is_found_by_its_words():
+    prompt = "B > C. A > B. Say whether C is reached from A."
+    item = from_text(prompt, "ABC", ((0, 1), (1, 2)), 0, 2, asked="Say whether")
+    assert [m.role for m in item.mentions if m.edge < 0] == ["goal", "source"]
+    with pytest.raises(ValueError, match="needed words of the prompt"):
+        from_text(prompt, "ABC", (), 0, 2, asked="Tell")
+
+
+def test_every_shuffled_item_is_read_back_as_it_was_written():
+    """Whatever the order of sentences: mentions, roles and the question are those of the maker."""
+    for form in FORMS:
+        for item in navigation(30, form=form, families=("random_tree", "random")):
+            again = from_text(item.prompt, item.names, item.edges, item.source, item.goal)
+            read, written = (
+                [(m.node, m.start, m.edge >= 0) for m in sorted(i.mentions, key=lambda m: m.start)]
+                for i in (again, item)
+            )
+            assert read == written
 
 
 @pytest.mark.parametrize(

@@ -1,107 +1,17 @@
 """Recording and patching: equal to the model's own attention, or refused."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
-import transformers
 from safetensors.torch import load_file, save_file
 from tiny_models import tiny_llama, write_gguf
 
-from algoscope.llm import capture
 from algoscope.llm.capture import Patch, Swap
 from algoscope.llm.observe import observe
 from algoscope.llm.prompts import navigation
-from algoscope.llm.subjects import convert, load, subject
-
-_SHARED = {
-    "hidden_size": 32,
-    "intermediate_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 256,
-    "pad_token_id": 0,
-    "bos_token_id": 0,
-    "eos_token_id": 0,
-}
-_GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 4}
-_EXPERTS = {"num_local_experts": 2, "num_experts_per_tok": 1}
-ARCHITECTURES = {
-    "Llama": {},
-    "Qwen2": {},
-    "Qwen3": {"head_dim": 8},
-    "Mistral": {"sliding_window": 6},
-    "Gemma": {"head_dim": 8},
-    "Gemma2": {"head_dim": 8, "sliding_window": 6},
-    "Gemma3Text": {"head_dim": 8, "sliding_window": 6},
-    "GPT2": _GPT2,
-    "GPTNeoX": {},
-    "GptOss": {**_EXPERTS, "head_dim": 8, "sliding_window": 6, "rope_parameters": None},
-    "Phi3": {},
-    "Olmo2": {},
-    "Cohere": {},
-    "Mixtral": _EXPERTS,
-    "OPT": {"ffn_dim": 64, "word_embed_proj_dim": 32},
-    "Granite": {},
-}
-REFUSED = {
-    "Mamba": {},
-    "Rwkv": {"attention_hidden_size": 32},
-    "Bloom": {"n_layer": 2, "n_head": 4},
-    "Jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_d_state": 4},
-}
-
-
-def _build(name, changes, tokenizer, gain=6.0):
-    torch.manual_seed(0)
-    given = {k: v for k, v in changes.items() if v is not None}
-    config = getattr(transformers, f"{name}Config")(
-        **{"vocab_size": len(tokenizer)} | _SHARED | given
-    )
-    model = transformers.AutoModelForCausalLM.from_config(config)
-    with torch.no_grad():
-        for key, parameter in model.named_parameters():
-            if "sinks" in key:
-                parameter.normal_()
-            elif parameter.ndim == 2:
-                parameter.mul_(gain)
-    return model
-
-
-@pytest.mark.parametrize("name", ARCHITECTURES)
-@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-def test_recorded_attention_is_eager_attention(name, tokenizer):
-    model = _build(name, ARCHITECTURES[name], tokenizer)
-    made = subject((model, tokenizer), name)
-    assert made.check.attention < 1e-5
-    ids = np.random.default_rng(1).integers(2, len(tokenizer), 20).tolist()
-    rows = [3, 11, 19]
-    reading = made.read(ids, rows=rows, positions=range(20))
-    model.set_attn_implementation("eager")
-    with torch.inference_mode():
-        own = model(
-            torch.tensor([ids]), output_attentions=True, output_hidden_states=True, use_cache=False
-        )
-    model.set_attn_implementation(capture.IMPLEMENTATION)
-    for ours, theirs in zip(reading.attention, own.attentions, strict=True):
-        assert np.abs(ours - theirs[0, :, rows].numpy()).max() < 1e-5
-        assert ours.std() > 1e-3
-    assert np.allclose(reading.logits, own.logits[0, -1].numpy(), rtol=1e-3, atol=1e-3)
-    for ours, theirs in zip(reading.states[:-1], own.hidden_states, strict=False):
-        assert np.allclose(ours, theirs[0].numpy(), rtol=1e-3, atol=1e-3)
-    for layer in range(made.depth + 1):
-        patch = Patch(layer, [2, 7, 19], reading.states[layer][[2, 7, 19]])
-        assert np.array_equal(made.read(ids, patches=[patch]).logits, reading.logits)
-
-
-@pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-def test_models_whose_attention_cannot_be_recorded_are_refused(name, tokenizer):
-    model = _build(name, REFUSED[name], tokenizer, gain=1.0)
-    with pytest.raises(
-        ValueError, match="needed a stack of layers with exactly one such attention"
-    ):
-        subject((model, tokenizer), name)
+from algoscope.llm.subjects import convert, load, save, subject
 
 
 def test_attention_with_an_unknown_part_is_refused(tokenizer, monkeypatch):
@@ -204,6 +114,34 @@ def test_weights_that_are_missing_are_not_made_up(llama, tmp_path, tokenizer):
     save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
     with pytest.raises(ValueError, match=r"no weights for model\.layers\.1\.mlp\.up_proj"):
         load(tmp_path)
+
+
+def test_code_beside_weights_is_neither_run_nor_offered_to_be_run(llama, tmp_path, monkeypatch):
+    save(llama.model, llama.tokenizer, tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    config = json.loads(path.read_text())
+    kinds = ("AutoConfig", "AutoModelForCausalLM", "AutoTokenizer")
+    config |= {"model_type": "own", "auto_map": dict.fromkeys(kinds, "own.Model")}
+    path.write_text(json.dumps(config))
+    (tmp_path / "model" / "own.py").write_text("raise SystemExit('was run')")
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("somebody was asked"))
+    with pytest.raises(ValueError, match=r"model: got .*model, which cannot be read"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_hidden_layers": 10**9}, "got 1000000000 layers, needed at most 1,000"),
+        ({"num_key_value_heads": 3}, "which fails on 12 tokens|cannot be read"),
+    ],
+)
+def test_a_model_whose_parts_do_not_fit_is_refused_by_name(llama, tmp_path, changes, message):
+    save(llama.model, llama.tokenizer, tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(ValueError, match=f"model: got .*({message})"):
+        load(tmp_path / "model")
 
 
 def test_a_file_that_is_no_gguf_is_refused(tmp_path):

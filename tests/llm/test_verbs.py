@@ -1,6 +1,7 @@
 """`algoscope llm`, as a user calls it."""
 
 import json
+import pathlib
 import sys
 
 import numpy as np
@@ -9,6 +10,7 @@ from browsing import FONTS, NARROWEST, cut_on_paper, obstacles, too_wide
 from tiny_models import tiny_llama
 
 from algoscope import cli, files
+from algoscope.llm.vocabulary import split, word_tokenizer
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def test_navigate_prints_tables_and_writes_a_folder_with_a_page(
     assert len(study["answers"]) == 24
     assert study["check"]["attention"] < 1e-5
     page = (out / "page.html").read_text()
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == 6
     for outside in ("src=", "@import", 'http-equiv="refresh'):
         assert outside not in page
     assert "default-src &#x27;none&#x27;" in page, "no request is allowed"
@@ -106,6 +108,42 @@ def test_navigate_as_json_in_a_folder_of_its_own(algoscope, folder, tmp_path, mo
     }
 
 
+def test_the_case_studys_own_prompt_is_described_and_not_judged(algoscope, tmp_path, visit, axe):
+    """Rooms, a lobby, W and its sibling Q, as the how-to page gives them."""
+    prompts = pathlib.Path(__file__).parents[2] / "docs" / "how-to" / "rooms.json"
+    words = word_tokenizer(split(json.loads(prompts.read_text())["prompt"]))
+    tiny_llama(words, gain=1.0).save_pretrained(tmp_path / "tiny")
+    words.save_pretrained(tmp_path / "tiny")
+    out = tmp_path / "described"
+    command = f"describe --model {tmp_path / 'tiny'} --prompts {prompts} --out {out}"
+    printed = algoscope(*command.split(), "--dtype", "float32", "--device-map", "auto")
+    assert "not judged: Which algorithm it runs: the prompts have no mirror image" in printed
+    assert "verdict" not in printed
+    described = json.loads((out / "description.json").read_text())
+    assert len(described["unjudged"]) == 4
+    assert described["answers"][0]["answer"] == "Yes"
+    assert [row["seen"] for row in described["observed"]][4] == "goal and sibling separate"
+    page = (out / "page.html").read_text()
+    assert page.count("<svg") == 4
+    assert "Attention of the goal in the question" in page
+    shown, troubles = visit((out / "page.html").as_uri())
+    assert not troubles
+    assert obstacles(shown, axe) == []
+    with pytest.raises(SystemExit, match="which exists"):
+        algoscope(*command.split())
+
+
+def test_architectures_are_listed(algoscope, monkeypatch):
+    from algoscope.llm import architectures
+
+    monkeypatch.setattr(architectures, "names", lambda: ["llama", "mamba"])
+    found = json.loads(algoscope("architectures", "--json"))
+    assert [(f["architecture"], f["supported"]) for f in found] == [
+        ("llama", True),
+        ("mamba", False),
+    ]
+
+
 def test_items_are_written_with_their_traces(algoscope, tmp_path):
     out = tmp_path / "items.jsonl"
     assert "8 items" in algoscope("items", "--out", str(out), "--items", "8")
@@ -144,6 +182,20 @@ def test_train_navigator_saves_a_model_and_says_how_good_it_is(algoscope, tmp_pa
     assert (tmp_path / "nav" / "model.safetensors").is_file()
     with pytest.raises(SystemExit, match="which exists"):
         algoscope(*command.split())
+
+
+def test_train_learner_saves_a_model_and_says_how_good_it_is(algoscope, tmp_path):
+    command = (
+        f"train-learner --out {tmp_path / 'new'} --layers 2 --width 16 --heads 2 --sizes 2 3 "
+        "--depth 1 --batch 4 --steps 4 --items 8"
+    )
+    printed = algoscope(*command.split())
+    assert "depth 1, unreachable" in printed
+    assert (tmp_path / "new" / "training.json").is_file()
+    with pytest.raises(SystemExit, match="which exists"):
+        algoscope(*command.split())
+    with pytest.raises(SystemExit, match="depth: got 9, needed from 1 to 2"):
+        algoscope(*command.replace("new", "other").replace("--depth 1", "--depth 9").split())
 
 
 def test_a_missing_model_is_an_error_and_not_a_download(algoscope):

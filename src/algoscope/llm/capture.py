@@ -1,10 +1,13 @@
-"""What a causal model does on one prompt: rows of attention and states, and what follows if they
-are changed.
+"""What a causal model does on prompts: rows of attention and states, and what follows if they are
+changed.
 
 Attention is computed by a function of ours that is registered with transformers
 (`AttentionInterface`): it returns what the model's own attention returns, and keeps the rows that
 were asked for. States are read and written by forward hooks on the decoder layers. Nothing of the
 size tokens x tokens is kept.
+
+A `Request` is one prompt with what is to be kept and changed in it; `read_all` runs many of them,
+padded at the end, in batches that fit memory. One prompt is a batch of one.
 """
 
 import contextlib
@@ -18,6 +21,8 @@ import numpy as np
 import torch
 from transformers import AttentionInterface
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+from algoscope.llm import batches
 
 IMPLEMENTATION = "algoscope"
 
@@ -51,14 +56,26 @@ class Reading(NamedTuple):
     states: np.ndarray
     """The residual stream [layer + 1, position, width]; 0 is the embedding."""
     outputs: np.ndarray
-    """What each head passes on to the rows that were asked for: [layer, head, row, width of a
-    head]."""
+    """What each head passes on to the rows that were asked for: [layer, head, row, width of the
+    widest head]."""
+
+
+class Request(NamedTuple):
+    """A prompt, what is kept of it, and what is changed."""
+
+    ids: Sequence[int]
+    rows: Sequence[int] = ()
+    """Tokens whose attention and whose heads' outputs are kept."""
+    positions: Sequence[int] = ()
+    """Tokens whose states are kept."""
+    changes: Sequence[Patch | Swap] = ()
 
 
 @dataclasses.dataclass
 class _Session:
+    requests: Sequence[Request]
     rows: torch.Tensor
-    swaps: Sequence[Swap]
+    """[prompt, row], padded by 0."""
     numbers: dict[int, int]
     """The number of the layer of each attention module, by the module's id."""
     attention: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
@@ -78,12 +95,13 @@ def _attention(
     scaling: float | None = None,
     softcap: float | None = None,
     s_aux: torch.Tensor | None = None,
+    position_bias: torch.Tensor | None = None,
     **ignored: Any,
 ) -> tuple[torch.Tensor, None]:
-    """softmax(scaling q k + mask) v, with soft caps (Gemma 2) and sinks (gpt-oss).
+    """softmax(scaling q k + bias + mask) v, with soft caps (Gemma 2) and sinks (gpt-oss).
 
-    query [1, head, token, width], key and value [1, key head, token, width]
-    -> [1, token, head, width]. What else a model may pass is found out by the self-check.
+    query [prompt, head, token, width], key and value [prompt, key head, token, width]
+    -> [prompt, token, head, width]. What else a model may pass is found out by the self-check.
     """
     session = _session.get()
     groups = query.shape[1] // key.shape[1]
@@ -92,8 +110,11 @@ def _attention(
     if attention_mask is None and query.shape[2] > 1:
         later = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device)
         later = later.triu(1 + key.shape[2] - query.shape[2])
-        attention_mask = torch.zeros(later.shape, device=query.device, dtype=query.dtype)
+        attention_mask = torch.zeros(1, 1, *later.shape, device=query.device, dtype=query.dtype)
         attention_mask = attention_mask.masked_fill(later, torch.finfo(query.dtype).min)
+
+    if position_bias is not None:
+        attention_mask = position_bias if attention_mask is None else attention_mask + position_bias
 
     def weights(rows: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
         scores = rows @ key.transpose(2, 3) * scale
@@ -104,9 +125,12 @@ def _attention(
         if s_aux is None:
             return torch.softmax(scores.float(), -1).to(query.dtype)
         sinks = s_aux.reshape(1, -1, 1, 1).expand(len(scores), -1, scores.shape[2], 1)
-        return torch.softmax(torch.cat([scores, sinks], -1).float(), -1)[..., :-1].to(query.dtype)
+        scores = torch.cat([scores, sinks], -1)
+        scores = scores - scores.max(-1, keepdim=True).values
+        return torch.softmax(scores, -1)[..., :-1].to(query.dtype)
 
-    if softcap is None and s_aux is None:
+    # In half precision a fused kernel rounds otherwise than eager attention, more with every layer.
+    if softcap is None and s_aux is None and query.dtype == torch.float32:
         mixed = torch.nn.functional.scaled_dot_product_attention(
             query, key, value, attn_mask=attention_mask, scale=scale
         )
@@ -116,15 +140,43 @@ def _attention(
     if session is not None:
         session.modules.append(module)
         layer = session.numbers.get(id(module), len(session.modules) - 1)
-        mask = None if attention_mask is None else attention_mask[..., session.rows, :]
-        session.attention[layer] = weights(query[:, :, session.rows], mask)[0].float().cpu()
-        session.outputs[layer] = mixed[0, session.rows].transpose(0, 1).float().cpu()
-        for swap in session.swaps:
-            if swap.layer == layer:
-                mixed = mixed.clone()
-                new = torch.as_tensor(swap.outputs, device=mixed.device, dtype=mixed.dtype)
-                mixed[0, list(swap.positions), swap.head] = new
+        rows = session.rows.to(query.device)
+        mask = attention_mask
+        if mask is not None:
+            mask = mask.expand(len(query), *mask.shape[-3:]).transpose(1, 2)
+            mask = _chosen(mask, rows).transpose(1, 2)
+        asking = _chosen(query.transpose(1, 2), rows).transpose(1, 2)
+        session.attention[layer] = weights(asking, mask).float().cpu()
+        session.outputs[layer] = _chosen(mixed, rows).transpose(1, 2).float().cpu()
+        mixed = _changed(mixed, layer, session.requests, Swap)
     return mixed.contiguous(), None
+
+
+def _chosen(values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """values [prompt, token, ...] at index [prompt, row] -> [prompt, row, ...]."""
+    return values[torch.arange(len(values), device=values.device)[:, None], index]
+
+
+def _changed(
+    values: torch.Tensor, layer: int, requests: Sequence[Request], kind: type
+) -> torch.Tensor:
+    """values [prompt, token, ...], with what the requests put in their place at this layer."""
+    changes = [
+        (prompt, change)
+        for prompt, request in enumerate(requests)
+        for change in request.changes
+        if isinstance(change, kind) and change.layer == layer
+    ]
+    if changes:
+        values = values.clone()
+    for prompt, change in changes:
+        new, head = (
+            (change.outputs, (change.head,)) if isinstance(change, Swap) else (change.states, ())
+        )
+        place = (prompt, list(change.positions), *head)
+        wide = torch.as_tensor(new, device=values.device, dtype=values.dtype)
+        values[place] = wide[..., : values.shape[-1]]
+    return values
 
 
 AttentionInterface.register(IMPLEMENTATION, _attention)
@@ -153,38 +205,104 @@ def read(
     `rows` are the tokens whose attention is kept, `positions` those whose states are; `patches`
     are written into the residual stream, `swaps` into what heads pass on to it.
     """
-    device = next(model.parameters()).device
+    (reading,) = _together(model, anatomy, [Request(ids, rows, positions, (*patches, *swaps))])
+    return reading
+
+
+def patched(
+    model: torch.nn.Module,
+    anatomy: Anatomy,
+    ids: Sequence[Sequence[int]],
+    patches: Sequence[Sequence[Patch | Swap]],
+) -> np.ndarray:
+    """The logits after each prompt, with its own states or heads changed: [prompt, word]."""
+    requests = [Request(i, changes=p) for i, p in zip(ids, patches, strict=True)]
+    return np.stack([reading.logits for reading in read_all(model, anatomy, requests)])
+
+
+def read_all(
+    model: torch.nn.Module, anatomy: Anatomy, requests: Sequence[Request]
+) -> Iterator[Reading]:
+    """What `read` says of each prompt, several of them at once; their lengths may differ."""
+
+    def cost(request: Request) -> float:
+        return batches.cost(model, len(request.ids), len(request.rows), len(request.positions))
+
+    return batches.run(requests, lambda some: _together(model, anatomy, some), cost)
+
+
+def _together(
+    model: torch.nn.Module, anatomy: Anatomy, requests: Sequence[Request]
+) -> list[Reading]:
+    """The readings of one batch. Prompts are padded at the end, where causal attention does not
+    look."""
     numbers = {id(module): number for number, module in enumerate(anatomy.attentions)}
-    row_index = torch.tensor(list(rows), device=device, dtype=torch.long)
-    session = _Session(row_index, swaps, numbers)
-    kept = torch.tensor(list(positions), device=device, dtype=torch.long)
+    session = _Session(requests, _padded([r.rows for r in requests]), numbers)
+    kept = _padded([r.positions for r in requests])
     states: dict[int, torch.Tensor] = {}
 
+    lengths = [len(r.ids) for r in requests]
+
     def visit(layer: int, hidden: torch.Tensor) -> torch.Tensor:
-        for patch in patches:
-            if patch.layer == layer:
-                hidden = hidden.clone()
-                new = torch.as_tensor(patch.states, device=device, dtype=hidden.dtype)
-                hidden[0, list(patch.positions)] = new
-        states[layer] = hidden[0, kept].float().cpu()
-        return hidden
+        if hidden.shape[:2] != (len(lengths), max(lengths)):
+            raise ValueError(
+                f"model: got {type(model).__name__}, whose layers pass on arrays of shape "
+                f"{tuple(hidden.shape)}, needed one residual stream: [prompt, token, width]"
+            )
+        # A stream in several parts (hyper-connections) is one that is so much wider.
+        stream = _changed(hidden.flatten(2), layer, requests, Patch)
+        states[layer] = _chosen(stream, kept.to(stream.device)).float().cpu()
+        return stream.reshape(hidden.shape)
 
     last_alone = "logits_to_keep" in inspect.signature(model.forward).parameters
+    options = {"logits_to_keep": max(lengths) - min(lengths) + 1} if last_alone else {}
     with _hooks(anatomy, visit), _recorded(session):
-        logits = run(model, ids, **{"logits_to_keep": 1} if last_alone else {}).logits
+        logits = run(model, [r.ids for r in requests], **options).logits
+    ends = torch.tensor(lengths, device=logits.device) - max(lengths) - 1
+    last = _chosen(logits, (ends + logits.shape[1])[:, None])[:, 0].float().cpu().numpy()
     attention, states_by_layer, outputs = (
-        np.stack([arrays[layer].numpy() for layer in sorted(arrays)])
+        _stacked([arrays[layer].numpy() for layer in sorted(arrays)])
         for arrays in (session.attention, states, session.outputs)
     )
-    return Reading(logits[0, -1].float().cpu().numpy(), attention, states_by_layer, outputs)
+    return [
+        Reading(
+            last[i],
+            attention[i, :, :, : len(r.rows), : len(r.ids)],
+            states_by_layer[i, :, : len(r.positions)],
+            outputs[i, :, :, : len(r.rows)],
+        )
+        for i, r in enumerate(requests)
+    ]
+
+
+def _stacked(layers: Sequence[np.ndarray]) -> np.ndarray:
+    """[prompt, layer, ..., width]; zeros fill up the heads of layers whose heads are narrower."""
+    widest = max(values.shape[-1] for values in layers)
+    before = [(0, 0)] * (layers[0].ndim - 1)
+    return np.stack([np.pad(v, [*before, (0, widest - v.shape[-1])]) for v in layers], 1)
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    """[row, longest]; zeros at the end of the others."""
+    longest = max(len(row) for row in rows)
+    return torch.tensor([[*row] + [0] * (longest - len(row)) for row in rows], dtype=torch.long)
 
 
 @torch.inference_mode()
-def run(model: torch.nn.Module, ids: Sequence[int], **options: Any) -> Any:
-    """What the model returns for one prompt."""
-    tokens = torch.tensor([list(ids)], device=next(model.parameters()).device)
-    mask = torch.ones_like(tokens)
+def run(model: torch.nn.Module, ids: Sequence[Sequence[int]], **options: Any) -> Any:
+    """What the model returns for prompts, which are padded at the end."""
+    lengths = torch.tensor([len(prompt) for prompt in ids])
+    mask = (torch.arange(int(lengths.max())) < lengths[:, None]).long()
+    device = entrance(model)
+    tokens, mask = _padded(ids).to(device), mask.to(device)
     return model(input_ids=tokens, attention_mask=mask, use_cache=False, **options)
+
+
+def entrance(model: torch.nn.Module) -> torch.device:
+    """Where a model takes its tokens; layers may be elsewhere, and those that are fetched when they
+    are needed are nowhere (meta)."""
+    device = next(model.parameters()).device
+    return torch.device("cpu") if device.type == "meta" else device
 
 
 @contextlib.contextmanager
@@ -225,11 +343,16 @@ def _hooks(anatomy: Anatomy, visit) -> Iterator[None]:
 
 def dissect(model: torch.nn.Module, ids: Sequence[int]) -> Anatomy:
     """Finds the layers of a model by running it: which modules call attention, and in what."""
-    no_rows = torch.zeros(0, device=next(model.parameters()).device, dtype=torch.long)
-    session = _Session(no_rows, (), {})
+    session = _Session((), torch.zeros(1, 0, dtype=torch.long), {})
     with _recorded(session):
-        run(model, ids)
+        run(model, [ids])
     attentions = list({id(module): module for module in session.modules}.values())
+    if len(attentions) < len(session.modules):
+        raise ValueError(
+            f"model: got {type(model).__name__}, whose {len(attentions)} attentions are computed "
+            f"{len(session.modules)} times on a prompt, needed once each: heads that are the "
+            "difference of two attentions, and layers that are run again, cannot be recorded"
+        )
     stacks = [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]
     for stack in stacks:
         owners = [

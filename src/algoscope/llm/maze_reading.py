@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from algoscope.llm.figures import READERS
 from algoscope.llm.hypotheses import by_name, trace
 from algoscope.llm.observe import READOUTS, Observation
 from algoscope.llm.order import Match
@@ -15,7 +16,6 @@ from algoscope.report.reading import Panel, Reader
 
 _PAIRS = 3
 """Twins that are shown, each of another depth."""
-_NAMES = {"last": "the last token", "goal": "the goal in the question"}
 
 
 def shown(observations: Sequence[Observation]) -> list[Observation]:
@@ -51,7 +51,7 @@ def item_of(observation: Observation, match: Match) -> reading.Item:
         item.directed,
         _panels(item),
         _places(item),
-        [Reader(_NAMES[readout], _text(item, readout)) for readout in READOUTS],
+        [Reader(READERS[readout], _text(item, readout)) for readout in READOUTS],
         attention,
         marked=_marked(item, match, len(attention)),
     )

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from algoscope.llm import subjects
+from algoscope.llm import placement, subjects
 from algoscope.llm.forms import FORMS
 from algoscope.llm.navigator_config import FORM, NavigatorConfig
 from algoscope.llm.prompts import navigation
@@ -76,7 +76,7 @@ def train(
     report: Callable[[Progress, LlamaForCausalLM], None] = lambda progress, model: None,
     every: int = 100,
 ) -> Trained:
-    device = subjects.device_named(config.device)
+    device = placement.device_named(config.device)
     torch.set_num_threads(config.threads)
     tokenizer = form_tokenizer(FORM)
     model, writer = build(config, tokenizer), Writer(tokenizer)
@@ -170,57 +170,91 @@ class Texts(NamedTuple):
     """The names of the nodes from which these edges lead: [text, edge]."""
 
 
-class Writer:
-    """Training texts as tokens, many at a time: a maze, then questions."""
+class Words:
+    """The words of a form as tokens."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerFast):
         form = FORMS[FORM]
         ids = tokenizer.get_vocab()
-
-        def encode(text: str) -> np.ndarray:
-            filled = text.format(a="A", b="B", goal="A", source="B")
-            return np.array(tokenizer.encode(filled, add_special_tokens=False))
-
+        self.tokenizer = tokenizer
         self.names = np.array([ids[name] for name in form.names])
         self.first, self.second = ids["A"], ids["B"]
-        self.yes, self.no = ids["Yes"], ids["No"]
-        self.intro, self.edge = encode(form.intro), encode(form.one_way)
-        self.asked = encode(f"{form.reach} Answer:")
+        self.yes, self.no, self.padding = ids["Yes"], ids["No"], ids[PADDING]
+        self.intro, self.edge = self.encode(form.intro), self.encode(form.one_way)
+        self.reach = self.encode(f"{form.reach} Answer:")
+
+    def encode(self, template: str) -> np.ndarray:
+        """The tokens of a template whose nodes or goal and source are named A and B."""
+        filled = template.format(a="A", b="B", goal="A", source="B")
+        return np.array(self.tokenizer.encode(filled, add_special_tokens=False))
+
+    def fill(self, tokens: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """[…, token]: the tokens with the names of A and B replaced."""
+        a, b = a[..., None], b[..., None]
+        return np.where(tokens == self.first, a, np.where(tokens == self.second, b, tokens))
+
+
+class Mazes(NamedTuple):
+    """Trees, each beside its copy, and their descriptions."""
+
+    parents: np.ndarray
+    """Of each node of the tree, the root's is itself: [maze, node]."""
+    depths: np.ndarray
+    """[maze, node]."""
+    names: np.ndarray
+    """The tokens that name the nodes, those of the copy last: [maze, 2 node]."""
+    tokens: np.ndarray
+    """The descriptions: [maze, token]."""
+    senders: np.ndarray
+    """Where edges begin, in the order of the text: [maze, edge]."""
+
+    def named(self, nodes: np.ndarray) -> np.ndarray:
+        """The tokens that name nodes [maze, …]."""
+        return np.take_along_axis(self.names, nodes, 1)
+
+
+def draw_mazes(words: Words, count: int, size: int, rng: np.random.Generator) -> Mazes:
+    parents, depths = _trees(count, size, rng)
+    names = words.names[rng.random((count, len(words.names))).argsort(1)[:, : 2 * size]]
+    rows = np.arange(count)[:, None]
+    senders = np.concatenate([parents[:, 1:], parents[:, 1:] + size], 1)
+    receivers = np.tile(np.concatenate([np.arange(1, size), np.arange(1, size) + size]), (count, 1))
+    order = rng.random(senders.shape).argsort(1)
+    senders, receivers = senders[rows, order], receivers[rows, order]
+    edges = words.fill(words.edge, names[rows, senders], names[rows, receivers])
+    tokens = np.concatenate([np.tile(words.intro, (count, 1)), edges.reshape(count, -1)], 1)
+    return Mazes(parents, depths, names, tokens, senders)
+
+
+class Writer:
+    """Training texts as tokens, many at a time: a maze, then questions."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerFast):
+        self.words = Words(tokenizer)
 
     def batch(self, config: NavigatorConfig, rng: np.random.Generator) -> Texts:
         """Mazes of one size, goals of the depths given, as many reachable as not."""
-        size, B = int(rng.choice(config.sizes)), config.batch
-        parents, depths = _trees(B, size, rng)
-        names = self.names[rng.random((B, len(self.names))).argsort(1)[:, : 2 * size]]
+        words, size, B = self.words, int(rng.choice(config.sizes)), config.batch
+        parents, depths, names, described, senders = draw_mazes(words, B, size, rng)
         rows = np.arange(B)[:, None]
-        senders = np.concatenate([parents[:, 1:], parents[:, 1:] + size], 1)
-        receivers = np.tile(np.concatenate([np.arange(1, size), np.arange(1, size) + size]), (B, 1))
-        order = rng.random(senders.shape).argsort(1)
-        senders, receivers = senders[rows, order], receivers[rows, order]
-        edges = self._fill(self.edge, names[rows, senders], names[rows, receivers])
-        parts = [np.tile(self.intro, (B, 1)), edges.reshape(B, -1)]
-
         goals = _goals(depths, config, rng)
         copies = size * (rng.random(goals.shape) < 0.5)
         ancestors = [goals]
         for _ in range(config.hops):
             ancestors.append(parents[rows, ancestors[-1]])
         ancestor_names = np.stack([names[rows, nodes + copies] for nodes in ancestors])
-        parts += [self._fill(self.asked, goal, names[:, 0]) for goal in ancestor_names[0].T]
-        heads = len(self.intro) + np.flatnonzero(np.tile(self.edge, order.shape[1]) == self.second)
+        asked = [words.fill(words.reach, goal, names[:, 0]) for goal in ancestor_names[0].T]
+        parts = [described, *asked]
+        edges = np.tile(words.edge, senders.shape[1])
+        heads = len(words.intro) + np.flatnonzero(edges == words.second)
         return Texts(
             np.concatenate(parts, 1),
-            *_layout(parts),
-            np.where(copies > 0, self.no, self.yes),
+            *layout(parts),
+            np.where(copies > 0, words.no, words.yes),
             ancestor_names,
             heads,
             names[rows, senders],
         )
-
-    def _fill(self, tokens: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """[…, token]: the tokens with the names of A and B replaced."""
-        a, b = a[..., None], b[..., None]
-        return np.where(tokens == self.first, a, np.where(tokens == self.second, b, tokens))
 
 
 def _trees(count: int, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -244,14 +278,13 @@ def _goals(depths: np.ndarray, config: NavigatorConfig, rng: np.random.Generator
     return np.minimum((drawn[:, :, None] > chances[:, None]).sum(2), depths.shape[1] - 1)
 
 
-def _layout(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """positions, sees and ends (see `Texts`) of an introduction, a maze and questions."""
-    lengths = [part.shape[1] for part in parts]
-    described = sum(lengths[:2])
-    positions = [np.arange(described), *(described + np.arange(n) for n in lengths[2:])]
+def layout(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """positions, sees and ends (see `Texts`) of a maze and questions."""
+    described, *lengths = (part.shape[1] for part in parts)
+    positions = [np.arange(described), *(described + np.arange(n) for n in lengths)]
     block = np.repeat(np.arange(len(positions)), [len(part) for part in positions])
     sees = np.tri(len(block), dtype=bool) & ((block == 0) | (block == block[:, None]))
-    return np.concatenate(positions), sees, np.cumsum(lengths)[2:] - 1
+    return np.concatenate(positions), sees, described + np.cumsum(lengths, dtype=int) - 1
 
 
 def save(model, tokenizer, config: NavigatorConfig, history, folder: pathlib.Path) -> None:

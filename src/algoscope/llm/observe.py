@@ -20,6 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from algoscope import progress
+from algoscope.llm.capture import Reading, Request
 from algoscope.llm.prompts import Item
 from algoscope.llm.subjects import Subject
 from algoscope.recording import Recording
@@ -141,17 +142,28 @@ def answer_tokens(subject: Subject) -> tuple[list[int], list[int]]:
 def observe(subject: Subject, items: Sequence[Item]) -> list[Observation]:
     """What the subject does on each item."""
     answers = answer_tokens(subject)
-    return [_observe(subject, item, *answers) for item in progress.over(items, "reading")]
+    layouts = [places(subject, item) for item in items]
+    readings = subject.read_all([_request(layout) for layout in layouts])
+    return [
+        _observation(subject, item, layout, reading, *answers)
+        for item, layout, reading in zip(
+            items, layouts, progress.over(readings, "reading", len(items)), strict=True
+        )
+    ]
 
 
-def _observe(subject: Subject, item: Item, yes: list[int], no: list[int]) -> Observation:
-    layout = places(subject, item)
+def _request(layout: Places) -> Request:
     readouts = [layout.readouts[name] for name in READOUTS]
-    reading = subject.read(
+    return Request(
         layout.ids,
         rows=[*itertools.chain.from_iterable(layout.ends), *readouts],
         positions=[*(ends[-1] for ends in layout.ends), *readouts],
     )
+
+
+def _observation(
+    subject: Subject, item: Item, layout: Places, reading: Reading, yes: list[int], no: list[int]
+) -> Observation:
     states = np.pad(reading.states, ((0, 0), (0, 1), (0, 0)))[None]
     answer = log_odds(reading.logits, yes, no)
     recording = Recording.from_arrays(

@@ -3,9 +3,9 @@ by subject; tables are folded."""
 
 import numpy as np
 
-from algoscope.llm import maze_reading, mazes
-from algoscope.llm.observe import Observation
-from algoscope.llm.representation import trajectories
+from algoscope.llm import figures, maze_reading
+from algoscope.llm.flow import Flow
+from algoscope.llm.observe import READOUTS, Observation
 from algoscope.llm.results import tables
 from algoscope.llm.study import Study
 from algoscope.llm.verdict import leader
@@ -15,13 +15,18 @@ from algoscope.report.figures import style
 from algoscope.report.figures.style import Drawn
 from algoscope.report.html import Section
 from algoscope.table import Table
-from algoscope.verdict import FAILS, RUNS, SHORTCUT, UNDECIDED
+from algoscope.verdict import APPROXIMATES, FAILS, RUNS, RUNS_UP_TO, SHORTCUT, UNDECIDED
 
 _MAZE = "maze-data"
 _MEANINGS = {
-    RUNS: "It solves the task, its layers follow the algorithm's steps, and every causal test "
-    "agrees.",
-    SHORTCUT: "Its answers are those of a heuristic, also where the heuristic is wrong.",
+    RUNS: "No question was found that it answers wrong, and states that are exchanged between "
+    "prompts lead where the algorithm says, at each of its steps.",
+    RUNS_UP_TO: "In the region that is named no answer is wrong, and states that are exchanged "
+    "between prompts lead where the algorithm says; outside, answers are wrong.",
+    APPROXIMATES: "States that are exchanged between prompts lead where the algorithm says; some "
+    "answers are wrong, and no rule says which.",
+    SHORTCUT: "Its answers are those of a heuristic, or of another problem, also where these are "
+    "wrong.",
     FAILS: "Its answers are not better than chance for both truth values, so there is no "
     "mechanism to explain.",
     UNDECIDED: "It answers better than chance, and at least one condition for an algorithm is not "
@@ -32,31 +37,42 @@ _MEANINGS = {
 def page(study: Study) -> str:
     example, results = _example(study), tables(study)
 
-    def shown(*names: str) -> str:
-        return "".join(_folded(results[name]) for name in names if name in results)
+    def shown(*names: str, opened: bool = False) -> str:
+        return "".join(_folded(results[name], opened) for name in names if name in results)
 
     with style.styled():
+        flow = study.causal.flow if study.causal else None
+        wave = _show(_wavefront(flow)) if flow and flow.place.size else ""
+        steps = _show(_steps(study))
         evidence = {
-            "Answers": ("What it answers", shown("accuracy", "heuristics")),
-            "Steps": ("Do layers follow an algorithm?", shown("steps")),
-            "Causal": ("Do the aligned heads decide?", shown("causal")),
+            "Answers": ("What it answers", shown("accuracy", opened=True), shown("heuristics")),
+            "Steps": (
+                "Do layers follow an algorithm?",
+                steps if wave else "",
+                shown("steps", opened=True),
+            ),
+            "Questions": ("Where is it right?", shown("questions", opened=True)),
+            "Exchanges": (
+                "What exchanged states lead to",
+                shown("exchanges", "variables", opened=True),
+            ),
             "Attention": (
                 "Attention by layer",
-                _show(_attention_by_layer(example)),
+                *(_show(figures.attention_by_layer(example, readout)) for readout in READOUTS),
                 _show(_naive(study)),
-                shown("attention"),
+                shown("attention", "observed"),
             ),
             "States": (
                 "What node states hold",
                 shown("similarity", "probes"),
-                *(_show(_trajectories(example, method)) for method in ("pca", "tsne")),
+                *(_show(figures.trajectories(example, method)) for method in ("pca", "tsne")),
             ),
             "Item": (
                 "The item in the figures",
                 element("pre", escape(example.item.prompt), tabindex="0"),
             ),
         }
-        sections = [Section("verdict", "Verdict", _verdict(study) + _show(_steps(study)))]
+        sections = [Section("verdict", "Verdict", _verdict(study) + (wave or steps))]
     sections.append(Section("maze", "Maze", _maze()))
     for title, (heading, *parts) in evidence.items():
         if any(parts):
@@ -101,9 +117,10 @@ def _verdict(study: Study) -> str:
     )
 
 
-def _folded(table: Table) -> str:
-    """A table whose title is all that is seen of it at first."""
-    return element("details", element("summary", escape(table.title)), html.table(table))
+def _folded(table: Table, opened: bool) -> str:
+    """A table that can be folded; its title is all that is seen of it then."""
+    heading = element("summary", escape(table.title))
+    return element("details", heading, html.table(table), open="" if opened else None)
 
 
 def _show(drawn: Drawn) -> str:
@@ -114,28 +131,6 @@ def _example(study: Study) -> Observation:
     """The deepest reachable item that is answered right, or else the deepest reachable one."""
     reachable = [o for o in study.observations if o.item.reachable]
     return max(reachable, key=lambda o: (o.right, o.item.depth))
-
-
-def _attention_by_layer(observation: Observation) -> Drawn:
-    item = observation.item
-    distance = mazes.distances(item.adjacency(), item.source)
-    order = np.argsort(np.where(distance < 0, item.nodes, distance), kind="stable")
-    values = observation.per_mention("last").mean(1)[:, order]
-    roles = {item.goal: " (goal)", item.source: " (start)"}
-    names = [item.names[node] + roles.get(int(node), "") for node in order]
-    figure = style.sheet(style.FULL, 0.22 * len(values) + 2)
-    axes = figure.subplots()
-    image = axes.imshow(values, aspect="auto", cmap="viridis")
-    axes.set_xticks(range(len(order)), names, rotation=60, ha="right")
-    axes.set_xlabel("nodes by distance from the start, out of reach last")
-    axes.set_ylabel("layer")
-    figure.colorbar(image)
-    return Drawn(
-        "attention",
-        figure,
-        "Attention of the last token by layer, per mention, mean of heads",
-        "heat map: attention of the last token to each node at each layer",
-    )
 
 
 def _steps(study: Study) -> Drawn:
@@ -160,6 +155,27 @@ def _steps(study: Study) -> Drawn:
     )
 
 
+def _wavefront(flow: Flow) -> Drawn:
+    """Which edges of the path the question's tokens have passed after each layer."""
+    passed = flow.passed("question")
+    values = np.array([passed[place] for place in sorted(passed)])
+    figure = style.sheet(style.FULL, 0.3 * len(values) + 1.5)
+    axes = figure.subplots()
+    image = axes.imshow(values, aspect="auto", cmap="viridis", vmin=0, vmax=1)
+    axes.set_yticks(range(len(values)), [str(place) for place in sorted(passed)])
+    axes.set_xlabel("states of the question exchanged after layer")
+    axes.set_ylabel("edge that is crossed")
+    figure.colorbar(image)
+    return Drawn(
+        "wavefront",
+        figure,
+        "How far the search has come: the share of the way to the other answer when an edge of the "
+        "path, counted from the start, is crossed in the donor. A search from the start passes the "
+        "first edge first, one from the goal the last",
+        "heat map: effect of exchanging the question's states after each layer, by crossed edge",
+    )
+
+
 def _naive(study: Study) -> Drawn:
     figure = style.sheet(style.FULL, 3)
     axes = figure.subplots()
@@ -179,24 +195,4 @@ def _naive(study: Study) -> Drawn:
         figure,
         "Attention and distance from the start, by layer, with 95 % intervals",
         "lines: rank correlation at each layer, of the subject and of random weights",
-    )
-
-
-def _trajectories(observation: Observation, method: str) -> Drawn:
-    placed = trajectories(observation, method)
-    names = [*observation.item.names, "last token"]
-    figure = style.sheet(style.FULL, 5)
-    axes = figure.subplots()
-    for node, name in enumerate(names):
-        dashes = "-" if name == "last token" else ("-", "--", ":")[node % 3]
-        colour = style.INK if name == "last token" else None
-        axes.plot(*placed[:, node].T, dashes, color=colour, marker=".", linewidth=0.8, label=name)
-        axes.annotate(str(len(placed) - 1), placed[-1, node], fontsize=6)
-    axes.legend(fontsize=6, ncols=2, loc="center left", bbox_to_anchor=(1, 0.5))
-    title = {"pca": "PCA", "tsne": "t-SNE"}[method]
-    return Drawn(
-        f"trajectories-{method}",
-        figure,
-        f"Trajectories of node states over layers, {title}",
-        "paths: two coordinates of each node's state, layer by layer",
     )

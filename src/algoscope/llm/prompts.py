@@ -8,7 +8,7 @@ telling; `shuffled=False` writes them in order, as the case study does, and `Ite
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +46,8 @@ class Item:
     """"reach", "path" or "next"."""
     prompt: str = ""
     mentions: tuple[Mention, ...] = ()
+    asks: int = -1
+    """The character with which the question begins, -1 where that is not known."""
     pair: int = 0
     """Twins have the same number."""
     family: str = "given"
@@ -209,12 +211,73 @@ def _worded(item: Item) -> Item:
     for number, (a, b) in enumerate(item.edges):
         spans = text.fill(sentence, a=item.names[a], b=item.names[b])
         mentions += [Mention(a, *spans["a"], "from", number), Mention(b, *spans["b"], "to", number)]
+    asks = len(text.text) + 1
     asked = {"goal": item.goal, "source": item.source}
     words = {role: item.names[node] for role, node in asked.items()}
     for role, span in text.fill(getattr(form, item.question), **words).items():
         mentions.append(Mention(asked[role], *span, role, -1))
     text.add("Answer:")
-    return dataclasses.replace(item, prompt=text.text, mentions=tuple(mentions))
+    return dataclasses.replace(item, prompt=text.text, mentions=tuple(mentions), asks=asks)
+
+
+def described(
+    family: mazes.Family,
+    form: str,
+    rng: np.random.Generator,
+    *,
+    directed: bool = True,
+    pair: int = 0,
+) -> Item:
+    """A maze in words, before anything is asked (`asked` asks)."""
+    names, nodes = forms.form(form).names, 2 * family.size
+    return Item(
+        names=tuple(names[i] for i in rng.permutation(len(names))[:nodes]),
+        edges=_in_order_of_text(mazes.draw(family, rng), directed, True, rng),
+        directed=directed,
+        source=0,
+        goal=0,
+        depth=0,
+        reachable=True,
+        question="reach",
+        pair=pair,
+        family=family.name,
+        form=form,
+        matched=True,
+        mirror=tuple((node + family.size) % nodes for node in range(nodes)),
+    )
+
+
+def crossed(item: Item, edges: Collection[int]) -> Item:
+    """The item with some edges crossed: each leads to the mirror image of where it led, and its own
+    image the other way. Two words are exchanged, no node is mentioned more or less often, and none
+    is deeper; the right answer follows the edges."""
+    changed = list(item.edges)
+    numbers = {edge: number for number, edge in enumerate(item.edges)}
+    for number in edges:
+        a, b = item.edges[number]
+        image = numbers.get((item.mirror[a], item.mirror[b]))
+        if image is None:
+            image = numbers[item.mirror[b], item.mirror[a]]
+        changed[number], changed[image] = (
+            _led_to(changed[n], {b: item.mirror[b], item.mirror[b]: b}) for n in (number, image)
+        )
+    return asked(dataclasses.replace(item, edges=tuple(changed)), item.source, item.goal)
+
+
+def _led_to(edge: tuple[int, int], renamed: Mapping[int, int]) -> tuple[int, int]:
+    a, b = (renamed.get(node, node) for node in edge)
+    return a, b
+
+
+def asked(item: Item, source: int, goal: int) -> Item:
+    """The same description with another question; `depth` is the steps from source to goal, 0 if
+    there is no way."""
+    steps = mazes.distances(item.adjacency(), source)[goal]
+    return _worded(
+        dataclasses.replace(
+            item, source=source, goal=goal, depth=max(0, int(steps)), reachable=bool(steps >= 0)
+        )
+    )
 
 
 def covariates(item: Item) -> np.ndarray:
@@ -253,30 +316,30 @@ def from_text(
     *,
     directed: bool = True,
     question: str = "reach",
+    asked: str | None = None,
 ) -> Item:
-    """An item of one's own: any prompt that describes the graph and then names the goal.
+    """An item of one's own: any prompt that describes the graph and then asks for the goal.
 
-    Mentions are found as whole words; from the last mention of the goal on, and in what follows
-    the last description of an edge, it is the question that speaks.
+    Mentions are found as whole words. The question begins with the sentence that the last question
+    mark ends, or else with the last occurrence of the words `asked`; what comes before describes.
     """
     named = word_mentions(prompt, names)
-    missing = [name for node, name in enumerate(names) if node not in {m.node for m in named}]
+    begins = _question(prompt, named, asked)
+    mentions = [m for m in named if m.start < begins]
+    missing = [name for node, name in enumerate(names) if node not in {m.node for m in mentions}]
     if missing:
-        raise ValueError(f"prompt: got no mention of {', '.join(missing)}, needed all names in it")
-    goals = [m.start for m in named if m.node == goal]
-    if len(goals) < 2:
         raise ValueError(
-            f"prompt: got {len(goals)} mention of the goal {names[goal]!r}, needed one in the "
-            "description and one in the question"
+            f"prompt: got no mention of {', '.join(missing)} in the description "
+            f"({prompt[:begins]!r}), needed all names in it"
         )
-    sources = [m.start for m in named if m.node == source and m.start > goals[-2]]
-    asked, roles = min([goals[-1], *sources]), {source: "source", goal: "goal"}
-    mentions = [m for m in named if m.start < asked]
-    mentions += [
-        m._replace(role=roles[m.node], edge=-1)
-        for m in named
-        if m.start >= asked and m.node in roles
-    ]
+    roles = {source: "source", goal: "goal"}
+    in_question = [m for m in named if m.start >= begins and m.node in roles]
+    if goal not in {m.node for m in in_question}:
+        raise ValueError(
+            f"prompt: got the question {prompt[begins:]!r}, needed one that names the goal "
+            f"{names[goal]!r}; if it begins elsewhere, give its first words (asked)"
+        )
+    mentions += [m._replace(role=roles[m.node], edge=-1) for m in in_question]
     depth = int(mazes.distances(mazes.adjacency(len(names), edges, directed), source)[goal])
     return Item(
         names=tuple(names),
@@ -290,3 +353,21 @@ def from_text(
         prompt=prompt,
         mentions=tuple(mentions),
     )
+
+
+def _question(prompt: str, named: Sequence[Mention], asked: str | None) -> int:
+    """The character at which the question begins."""
+    if asked is not None:
+        begins = prompt.rfind(asked)
+        if begins < 0:
+            raise ValueError(f"asked: got {asked!r}, needed words of the prompt")
+        return begins
+    end = prompt.rfind("?")
+    if end < 0:
+        raise ValueError(
+            "prompt: got no question mark, needed a question at the end; or give the words with "
+            "which it begins (asked)"
+        )
+    stops = [m.end() for m in re.finditer(r"[.!?:;]\s+|\n+", prompt[:end])]
+    inside = {place for m in named for place in range(m.start + 1, m.end)}
+    return max((stop for stop in stops if stop not in inside), default=0)

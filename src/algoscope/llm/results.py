@@ -1,5 +1,6 @@
 """A study as a folder: `study.json` with every number, `recordings.safetensors`, `page.html`."""
 
+import itertools
 import json
 import pathlib
 from collections.abc import Sequence
@@ -9,14 +10,19 @@ import numpy as np
 
 from algoscope import files, statistics
 from algoscope.llm.attention import Layer
+from algoscope.llm.causal import Causal
+from algoscope.llm.geometry import Observed
 from algoscope.llm.observe import READOUTS
+from algoscope.llm.questions import KINDS
 from algoscope.llm.study import Study
 from algoscope.serialise import to_json
 from algoscope.table import Table
 
 
 def study_json(study: Study) -> dict[str, Any]:
-    parts = {name: to_json(getattr(study, name)) for name in vars(study) if name != "observations"}
+    left_out = ("observations", "causal")
+    parts = {name: to_json(getattr(study, name)) for name in vars(study) if name not in left_out}
+    parts["causal"] = None if study.causal is None else _causal_json(study.causal)
     parts["verdict"] |= {"text": str(study.verdict)}
     parts["answers"] = [
         {name: getattr(o.item, name) for name in ("prompt", "pair", "depth", "reachable")}
@@ -24,6 +30,43 @@ def study_json(study: Study) -> dict[str, Any]:
         for o in study.observations
     ]
     return parts
+
+
+def _causal_json(causal: Causal) -> dict[str, Any]:
+    examined = causal.examined
+    return {
+        "questions": [
+            {"prompt": q.item.prompt, "reachable": q.item.reachable, "odds": q.odds}
+            | {name: getattr(q, name) for name in ("kind", "root", "depth", "nodes")}
+            for q in examined.questions
+        ],
+        "wrong": to_json(examined.wrong),
+        "scope": to_json(examined.scope),
+        "exchanges": [
+            {
+                "base": o.exchange.base.prompt,
+                "donor": o.exchange.donor.prompt,
+                "plain": o.plain.tolist(),
+                "patched": o.patched.tolist(),
+            }
+            for o in causal.outcomes
+        ],
+        "left_out": causal.left_out,
+        "fits": [
+            {"algorithm": f.name, "keeps": f.machine.keeps}
+            | {
+                n: to_json(getattr(f, n))
+                for n in ("clock", "agreement", "contested", "share", "steps")
+            }
+            for f in causal.fits
+        ],
+        "rivals": [
+            {"algorithm": r.fit.name, "above": to_json(r.above), "mazes": r.mazes}
+            for r in causal.rivals
+        ],
+        "flow": to_json(causal.flow),
+        "variables": to_json(causal.variables),
+    }
 
 
 def write_folder(study: Study, folder: pathlib.Path, page: str) -> None:
@@ -62,6 +105,7 @@ def tables(study: Study) -> dict[str, Table]:
         ),
         "steps": _steps(study),
         "attention": _attention(study),
+        "observed": observed_table(study.observed, study.control_observed),
     }
     if study.similarities:
         shown["similarity"] = _best_layers(
@@ -79,13 +123,51 @@ def tables(study: Study) -> dict[str, Table]:
             study.probes,
             study.control_probes,
         )
-    if study.effects is not None:
-        shown["causal"] = Table(
-            "causal tests of the leading hypothesis",
-            ["test", "measure", "effect", "control", "difference", "items"],
-            [[str(value) for value in effect] for effect in study.effects],
-        )
+    if study.causal is not None:
+        shown |= _causal(study.causal)
     return shown | {"verdict": study.verdict.table}
+
+
+def _causal(causal: Causal) -> dict[str, Table]:
+    examined = causal.examined
+    rows = []
+    for kind, root in itertools.product(KINDS, (True, False)):
+        asked = [q for q in examined.questions if (q.kind, q.root) == (kind, root)]
+        if asked:
+            right = statistics.proportion([q.right for q in asked])
+            rows.append([kind, "root" if root else "inner node", str(right), str(len(asked))])
+    return {
+        "questions": Table(
+            f"questions that it is to break on: {examined.tried}",
+            ["goal", "start", "right", "questions"],
+            rows,
+        ),
+        "exchanges": Table(
+            f"what exchanged states lead to, as each algorithm predicts it: {len(causal.outcomes)} "
+            f"exchanges after each layer, {causal.left_out} left out",
+            ["algorithm", "keeps", "agreement", "contested", "share", "steps by layer"],
+            [
+                [
+                    f.name,
+                    f.machine.keeps,
+                    str(f.agreement),
+                    str(f.contested),
+                    str(f.share),
+                    " ".join(map(str, f.clock)),
+                ]
+                for f in causal.fits
+            ],
+        ),
+        "variables": Table(
+            "where the variables of the best algorithm are",
+            ["step", "after layer", "token", "share of the answer", "visited nodes above images"],
+            [[str(value) for value in variable] for variable in causal.variables],
+        ),
+    }
+
+
+def _clock(steps: Sequence[int]) -> str:
+    return " ".join(map(str, steps))
 
 
 def _accuracy(study: Study) -> Table:
@@ -141,6 +223,29 @@ def _attention(study: Study) -> Table:
         f"(distance and mentions: ρ = {study.mention_rho})",
         ["analysis", "subject", "random weights"],
         [list(row) for row in zip(*columns, strict=True)],
+    )
+
+
+def written(estimate: statistics.Estimate) -> str:
+    """With its interval, if it has one: a single prompt has none."""
+    return str(estimate) if np.isfinite(estimate.low) else f"{estimate.value:.2f}"
+
+
+def observed_table(subject: Sequence[Observed], control: Sequence[Observed]) -> Table:
+    """What the case study sees in its pictures: first and last layer, trend, mirror image."""
+
+    def cells(row: Observed) -> list[str]:
+        ends = f"{row.plain[0].value:.3f} to {row.plain[-1].value:.3f}"
+        if not row.mirrored:
+            return [ends, written(row.trend), "–"]
+        return [ends, written(row.trend), f"{row.best.value:.3f}, p = {row.p:.2g}"]
+
+    columns = ["first to last layer", "trend over layers", "above the mirror image, best layer"]
+    return Table(
+        "what the case study sees in its pictures, as numbers (corrected p for the best of all "
+        "layers; trend: Spearman's ρ)",
+        ["seen", *columns, *(f"random weights: {name}" for name in columns)],
+        [[a.seen, *cells(a), *cells(b)] for a, b in zip(subject, control, strict=True)],
     )
 
 

@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from algoscope import progress
-from algoscope.llm import causal, order, representation
+from algoscope.llm import geometry, order, representation
 from algoscope.llm.attention import Layer, by_layer, mention_rho
 from algoscope.llm.behaviour import Behaviour, behaviour
+from algoscope.llm.causal import Causal, examine
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis
 from algoscope.llm.observe import Observation, observe
 from algoscope.llm.probes import Probe, probe
 from algoscope.llm.prompts import Item
 from algoscope.llm.subjects import Subject
-from algoscope.llm.verdict import Standing, decide, leader, standings
+from algoscope.llm.verdict import Standing, decide, standings
 from algoscope.statistics import Estimate
 from algoscope.verdict import Verdict
 
@@ -41,9 +42,12 @@ class Study:
     similarities: list[representation.Similarity]
     control_similarities: list[representation.Similarity]
     layer_cka: np.ndarray
+    observed: list[geometry.Observed]
+    """What the case study sees in its pictures, as numbers."""
+    control_observed: list[geometry.Observed]
     probes: list[Probe]
     control_probes: list[Probe]
-    effects: list[causal.Effect] | None
+    causal: Causal | None
     verdict: Verdict
     seconds: dict[str, float]
     observations: list[Observation]
@@ -99,14 +103,17 @@ def navigate(
             for recorded in (observations, control)
         )
         layer_cka = representation.layer_cka(observations)
+        observed, control_observed = (
+            geometry.observed(recorded, seed) for recorded in (observations, control)
+        )
     with stage("probes"):
         probes, control_probes = (
             probe(recorded, seed=seed) if states else [] for recorded in (observations, control)
         )
-    effects = None
+    causal = None
     if causal_tests or (causal_tests is None and answers.above_chance):
         with stage("causal tests"):
-            effects = causal.causal_tests(subject, observations, leader(ranked).match)
+            causal = examine(subject, items, seed)
     return Study(
         subject=subject.name,
         items=len(items),
@@ -120,10 +127,12 @@ def navigate(
         similarities=similarities,
         control_similarities=control_similarities,
         layer_cka=layer_cka,
+        observed=observed,
+        control_observed=control_observed,
         probes=probes,
         control_probes=control_probes,
-        effects=effects,
-        verdict=decide(answers, ranked, effects),
+        causal=causal,
+        verdict=decide(answers, causal),
         seconds=seconds,
         observations=observations,
     )

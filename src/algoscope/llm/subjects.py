@@ -13,21 +13,30 @@ too, and a state patched onto itself has to change nothing; a subject that fails
 import dataclasses
 import json
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
-from algoscope import files
-from algoscope.llm import capture
-from algoscope.llm.capture import Anatomy, Patch, Reading, Swap
+from algoscope import capacity, files
+from algoscope.capacity import CapacityError
+from algoscope.errors import short
+from algoscope.llm import capture, placement
+from algoscope.llm.capture import Anatomy, Patch, Reading, Request, Swap
 
 SHIPPED = pathlib.Path(__file__).parent / "shipped"
 """The models that come with Algoscope, a folder each."""
 _TOLERANCE = 1e-5
 _CHECK_LENGTH = 12
+_MOST_LAYERS = 1_000
+"""More than any model has; a file that says more would be built for hours."""
+_NO_HUB: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+"""Code that lies beside weights is never run, and nobody is asked whether it may be."""
+_TEMPLATE = {"date_string": "26 Jul 2024", "enable_thinking": False}
+"""Some chat templates write today's date, and so another prompt each day; some let the model think
+before it answers, where its next token is to be the answer."""
 
 
 class SelfCheck(NamedTuple):
@@ -79,7 +88,7 @@ class Subject:
         if self.chat:
             messages = [{"role": "user", "content": prompt}]
             text = self.tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=True
+                messages, tokenize=False, add_generation_prompt=True, **_TEMPLATE
             )
         encoded = self.tokenizer(
             text, return_offsets_mapping=True, add_special_tokens=not self.chat
@@ -109,9 +118,24 @@ class Subject:
         """See `capture.read`."""
         return capture.read(self.model, self.anatomy, ids, rows, positions, patches, swaps)
 
+    def read_all(self, requests: Sequence[Request]) -> Iterator[Reading]:
+        """See `capture.read_all`."""
+        return capture.read_all(self.model, self.anatomy, requests)
+
+    def read_many(
+        self, ids: Sequence[Sequence[int]], positions: Sequence[int] | Sequence[Sequence[int]] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(logits [prompt, word], states [prompt, layer + 1, position, width]); positions are
+        [position], the same of all prompts, or [prompt, position]."""
+        given = np.asarray(positions, int)
+        chosen = np.broadcast_to(given, (len(ids), given.shape[-1])).tolist()
+        requests = [Request(i, positions=p) for i, p in zip(ids, chosen, strict=True)]
+        readings = list(self.read_all(requests))
+        return np.stack([r.logits for r in readings]), np.stack([r.states for r in readings])
+
     def generate(self, prompt: str, tokens: int) -> str:
         """What the model writes after the prompt, always the likeliest token."""
-        ids = torch.tensor([self.encode(prompt).ids], device=self.model.device)
+        ids = torch.tensor([self.encode(prompt).ids], device=capture.entrance(self.model))
         with torch.inference_mode():
             written = self.model.generate(  # pyright: ignore[reportCallIssue]
                 ids,
@@ -124,13 +148,16 @@ class Subject:
 
     def with_random_weights(self, seed: int = 0) -> "Subject":
         """A subject of the same architecture, as it is before any training."""
-        config = type(self.model.config).from_dict(self.model.config.to_dict())
-        config._attn_implementation = capture.IMPLEMENTATION
+        given = self.model.config.to_dict()
+        given.pop("quantization_config", None)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            model = type(self.model)(config)
-        model.to(device=self.model.device, dtype=self.model.dtype)  # pyright: ignore[reportCallIssue]
-        model.eval()
+            model = type(self.model)._from_config(
+                type(self.model.config).from_dict(given),
+                attn_implementation=capture.IMPLEMENTATION,
+                dtype=self.model.dtype,
+            )
+        placement.put_like(model, self.model)
         return subject((model, self.tokenizer), f"{self.name} (random weights)", chat=self.chat)
 
 
@@ -139,21 +166,24 @@ def load(
     *,
     download: bool = False,
     device: str = "cpu",
-    dtype: torch.dtype = torch.float32,
+    device_map: placement.DeviceMap | None = None,
+    dtype: str | torch.dtype = "float32",
     chat: bool | None = None,
 ) -> Subject:
     """A subject from a folder, a GGUF file, a name, or a live (model, tokenizer).
 
-    No hub is contacted unless `download`. `chat` puts prompts into the tokenizer's chat template;
-    None means: if it has one.
+    No hub is contacted unless `download`. A `device_map` ("auto", or the device of each part)
+    shares a model out over devices, memory and disk, instead of `device`. `dtype` is one of
+    `placement.DTYPES`. `chat` puts prompts into the tokenizer's chat template; None means: if it
+    has one.
     """
-    place = device_named(device)
+    where = placement.placement(device, device_map, dtype)
     if isinstance(source, tuple):
         return subject(source, type(source[0]).__name__, chat=chat)
     path = pathlib.Path(source)
     if not path.exists() and path.name == str(source) and (SHIPPED / path.name).is_dir():
         path = SHIPPED / path.name
-    options: dict[str, Any] = {"local_files_only": not download}
+    options: dict[str, Any] = _NO_HUB | {"local_files_only": not download}
     if path.suffix == ".gguf":
         if not path.is_file():
             raise ValueError(f"model: got {path}, which is no file")
@@ -168,24 +198,20 @@ def load(
     else:
         folder = str(source)
     try:
+        config = AutoConfig.from_pretrained(folder, **options)
+        _check_size(path, config, in_memory="device_map" not in where.options)
         tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-        options |= {"dtype": dtype, "output_loading_info": True}
+        options |= {"config": config, **where.options, "output_loading_info": True}
         loaded: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, CapacityError):
         raise
-    except OSError as error:
-        if path.exists():
-            raise
-        raise ValueError(
-            f"model: got {source}, which is neither a folder, nor a GGUF file, nor a model in the "
-            "local cache; give download=True (--download) to ask the hub for it"
-        ) from error
     except Exception as error:
-        # The readers are others': on a damaged file they fail in any way.
-        raise ValueError(
-            f"model: got {path}, which cannot be read as {'GGUF' if path.suffix else 'a model'} "
-            f"({type(error).__name__}: {error})"
-        ) from error
+        if isinstance(error, OSError) and not path.exists() and not _cached(folder):
+            raise ValueError(
+                f"model: got {source}, which is neither a folder, nor a GGUF file, nor a model in "
+                "the local cache; give download=True (--download) to ask the hub for it"
+            ) from error
+        raise _unreadable(source, folder, options, error) from error
     model, info = loaded
     if info["missing_keys"]:
         missing = sorted(info["missing_keys"])
@@ -193,22 +219,49 @@ def load(
             f"model: got {source}, which holds no weights for {missing[0]} and {len(missing) - 1} "
             f"others of {type(model).__name__}, needed all of them: the rest would be random"
         )
-    model.to(device=place)  # pyright: ignore[reportCallIssue]
+    if where.device is not None:
+        model.to(device=where.device)  # pyright: ignore[reportCallIssue]
     return subject((model, tokenizer), path.name, chat=chat)
 
 
-def device_named(name: str) -> torch.device:
-    """The device of that name; refused if torch cannot compute on it here."""
+def _check_size(path: pathlib.Path, config: Any, in_memory: bool) -> None:
+    """Refuses, before anything is built, what no file can hold or what does not fit."""
+    layers = getattr(config, "num_hidden_layers", 0)
+    if isinstance(layers, int) and layers > _MOST_LAYERS:
+        raise ValueError(f"got {short(layers)} layers, needed at most {_MOST_LAYERS:,}")
+    if in_memory:
+        weights = [path] if path.is_file() else path.glob("*.safetensors")
+        octets = sum(file.stat().st_size for file in weights)
+        capacity.check(str(path), octets, "take a smaller model, or --device-map auto")
+
+
+def _cached(name: str) -> bool:
+    """Whether a part of a model of that name is in the local cache."""
     try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        known = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-        raise ValueError(
-            f"device: got {name!r}, which torch does not have here "
-            f"({str(error).splitlines()[0]}), needed {' or '.join(known)}"
-        ) from None
-    return device
+        AutoConfig.from_pretrained(name, **_NO_HUB)
+    except Exception:
+        return False
+    return True
+
+
+def _unreadable(source: Any, folder: str, options: dict[str, Any], error: Exception) -> ValueError:
+    """One line about a model that others' readers fail on, which they do in any way."""
+    said = " ".join(str(error).split())
+    kind = "GGUF" if "gguf_file" in options else "a model"
+    try:
+        known = AutoConfig.from_pretrained(folder, **_NO_HUB)
+        quantised = getattr(known, "quantization_config", None)
+    except Exception:
+        quantised = None
+    if quantised:
+        method = quantised.get("quant_method") or "some method"
+        return ValueError(
+            f"model: got {source}, whose weights are quantised by {method}, which cannot be read "
+            f"here: {said}"
+        )
+    return ValueError(
+        f"model: got {source}, which cannot be read as {kind} ({type(error).__name__}: {said})"
+    )
 
 
 def convert(source: str | pathlib.Path, folder: pathlib.Path) -> None:
@@ -254,8 +307,6 @@ def subject(live: tuple[Any, Any], name: str, chat: bool | None = None) -> Subje
             f"chat: got True, needed a tokenizer with a chat template, {name} has none"
         )
     model.eval()
-    words = model.get_input_embeddings().weight.shape[0]
-    ids = np.random.default_rng(0).integers(0, words, _CHECK_LENGTH).tolist()
     try:
         model.set_attn_implementation(capture.IMPLEMENTATION)
     except (ValueError, KeyError, AttributeError, NotImplementedError) as error:
@@ -263,8 +314,17 @@ def subject(live: tuple[Any, Any], name: str, chat: bool | None = None) -> Subje
             f"model: got {type(model).__name__}, which takes no attention function from outside: "
             f"{error}"
         ) from error
-    anatomy = capture.dissect(model, ids)
-    check = _self_check(model, anatomy, ids)
+    try:
+        words = model.get_input_embeddings().weight.shape[0]
+        ids = np.random.default_rng(0).integers(0, words, _CHECK_LENGTH).tolist()
+        anatomy = capture.dissect(model, ids)
+        check = _self_check(model, anatomy, ids)
+    except (RuntimeError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        # Its parts do not fit together, as those of a damaged file.
+        raise ValueError(
+            f"model: got {name}, which fails on {_CHECK_LENGTH} tokens "
+            f"({type(error).__name__}: {next(iter(str(error).splitlines()), '')})"
+        ) from error
     return Subject(name, model, tokenizer, anatomy, check, has_template if chat is None else chat)
 
 
@@ -274,7 +334,7 @@ def _self_check(model: Any, anatomy: Anatomy, ids: list[int]) -> SelfCheck:
     kind = type(model).__name__
     model.set_attn_implementation("eager")
     try:
-        eager = capture.run(model, ids, output_attentions=True)
+        eager = capture.run(model, [ids], output_attentions=True)
     finally:
         model.set_attn_implementation(capture.IMPLEMENTATION)
     attentions = [layer[0] for layer in eager.attentions or () if layer is not None]
@@ -290,8 +350,9 @@ def _self_check(model: Any, anatomy: Anatomy, ids: list[int]) -> SelfCheck:
     logits = eager.logits[0, -1].float().cpu().numpy()
     relative = np.abs(recorded.logits - logits).max() / max(np.abs(logits).max(), 1e-9)
     check = SelfCheck(float(max(differences)), float(relative))
-    limit = _TOLERANCE if next(model.parameters()).dtype == torch.float32 else 1e-2
-    if not (check.attention <= limit and check.logits <= 100 * limit):
+    half = next(model.parameters()).dtype != torch.float32
+    limit, of_logits = (1e-2, 0.1) if half else (_TOLERANCE, 100 * _TOLERANCE)
+    if not (check.attention <= limit and check.logits <= of_logits):
         raise ValueError(
             f"model: got {kind}, whose recorded attention differs from its eager attention by "
             f"{check.attention:.2g} (logits: {check.logits:.2g}), needed at most {limit:.0e}; its "
@@ -299,10 +360,17 @@ def _self_check(model: Any, anatomy: Anatomy, ids: list[int]) -> SelfCheck:
         )
     middle = len(anatomy.layers) // 2
     patch = Patch(middle, positions, recorded.states[middle])
-    patched = capture.read(model, anatomy, ids, patches=[patch])
-    if not np.array_equal(patched.logits, recorded.logits):
-        raise ValueError(
-            f"model: got {kind}, whose answer changes when a state is replaced by itself; its "
-            "layers do not pass on the residual stream alone"
-        )
+    swaps = [
+        Swap(middle, head, positions, said) for head, said in enumerate(recorded.outputs[middle])
+    ]
+    for what, changes in {
+        "a state": {"patches": [patch]},
+        "what heads say": {"swaps": swaps},
+    }.items():
+        changed = capture.read(model, anatomy, ids, **changes)
+        if not np.array_equal(changed.logits, recorded.logits):
+            raise ValueError(
+                f"model: got {kind}, whose answer changes when {what} is replaced by itself; its "
+                "layers do not pass on the residual stream alone"
+            )
     return check

@@ -1,13 +1,23 @@
-"""The verdict: *runs X*, *shortcut (which)*, *fails* or *undecided*, and why.
+"""The verdict, in the words that all subjects get, and why.
 
-| word      | if                                                                                  |
-|-----------|-------------------------------------------------------------------------------------|
-| shortcut  | answers are a heuristic's: 90 % of its Yes and of its No, and where it is wrong, too |
-| fails     | answers are not surely better than chance for both truth values                     |
-| runs X    | it solves the task, and the attention of heads follows X: held-out score above 0     |
-|           | with corrected p < 0.05, above random weights and above every other algorithm, most  |
-|           | steps found by themselves; and every causal test holds                               |
-| undecided | anything else                                                                       |
+| word          | if                                                                              |
+|---------------|---------------------------------------------------------------------------------|
+| shortcut      | answers are a heuristic's: 90 % of its Yes and of its No, and where it is wrong, |
+|               | too; or those of a search that ignores arrows, where that is wrong               |
+| fails         | answers are not surely better than chance for both truth values                 |
+| runs X        | no question was found that is answered wrong, and X is *shown* (below)           |
+| runs X up to  | the same in a region that a rule names; outside, answers are wrong               |
+| approximates X| X is shown, there is no such region, and of questions like the items at most     |
+|               | 10 % are answered wrong                                                          |
+| undecided     | anything else; a mechanism in brackets is a lead, not shown                      |
+
+X is shown if, on mazes that its clock was not fitted on, it predicts what exchanges of states
+between prompts do: at each of its steps surely more than half of the answer goes through its
+variables, over all steps surely more than 3/4; where others predict something else, exchanges do
+what it says in surely more than 9 of 10 cases, and it is surely better than every single one; what
+it has visited can be read off the token that carries it; and surely less than 1/4 goes through
+tokens of the description where it keeps nothing. Attention that follows X's order is a lead and no
+condition.
 
 Every condition that was looked at is in the evidence, met or not.
 """
@@ -19,12 +29,25 @@ import numpy as np
 
 from algoscope import statistics
 from algoscope.llm.behaviour import Behaviour
-from algoscope.llm.causal import Effect
+from algoscope.llm.causal import Causal
+from algoscope.llm.machines import IN_DESCRIPTION, MACHINES
+from algoscope.llm.mechanism import FEWEST, Fit
 from algoscope.llm.order import BY_HEADS, Match
-from algoscope.verdict import Condition, Verdict
+from algoscope.llm.questions import Examined, Scope
+from algoscope.verdict import (
+    APPROXIMATES,
+    FAILS,
+    RUNS,
+    RUNS_UP_TO,
+    SHORTCUT,
+    UNDECIDED,
+    Condition,
+    Verdict,
+)
 
 _SIGNIFICANT = 0.05
 _FOLLOWS = 0.9
+_STEP, _SHARE, _AGREES, _ELSE, _READ, _WRONG = 0.5, 0.75, 0.9, 0.25, 0.5, 0.1
 
 
 class Standing(NamedTuple):
@@ -91,10 +114,8 @@ def leader(ranked: Sequence[Standing]) -> Standing:
     return next((s for s in testable if s.holds), testable[0])
 
 
-def decide(
-    behaviour: Behaviour, ranked: Sequence[Standing], effects: Sequence[Effect] | None
-) -> Verdict:
-    """`effects` are the causal tests of the leader; None if they were not made."""
+def decide(behaviour: Behaviour, causal: Causal | None) -> Verdict:
+    """`causal` is None if the examination was not made."""
     for a in behaviour.agreements:
         if (
             a.p < _SIGNIFICANT
@@ -105,21 +126,106 @@ def decide(
                 Condition(f"answers are those of “{a.heuristic}”: {a.agreement}", True),
                 Condition(f"also where it is wrong: {a.against_truth}, p = {a.p:.2g}", True),
             ]
-            return Verdict("shortcut", a.heuristic, reasons)
+            return Verdict(SHORTCUT, a.heuristic, reasons)
     worst = behaviour.worst
     above_chance = f"surely better than chance for both truth values: {worst.beside(0.5)}"
     evidence = [Condition(above_chance, behaviour.above_chance)]
     if not behaviour.above_chance:
-        return Verdict("fails", None, evidence)
-    solved = f"at least 90 % right for both truth values: {worst.beside(0.9)}"
-    best = leader(ranked)
-    evidence += [Condition(solved, behaviour.solved), *best.conditions]
-    if effects is None:
-        evidence.append(Condition("causal tests were made", False))
-    evidence += [
-        Condition(f"{e.test}: {e.measure} {e.effect}, control {e.control}", e.holds)
-        for e in effects or ()
+        return Verdict(FAILS, None, evidence)
+    if causal is None:
+        return Verdict(UNDECIDED, None, [*evidence, Condition("causal tests were made", False)])
+    evidence += _about_answers(causal.examined)
+    other = _another_problem(causal)
+    if other is not None:
+        return Verdict(SHORTCUT, other[0], [*evidence, other[1]], causal.examined.tried)
+    if not causal.fits:
+        tried = len(causal.outcomes) + causal.left_out
+        text = f"of {tried} exchanges, enough are between prompts that are both answered right"
+        return Verdict(UNDECIDED, None, [*evidence, Condition(text, False)])
+    best = _algorithms(causal)[0]
+    evidence += shown(best, causal)
+    if not all(condition.met for condition in evidence):
+        return Verdict(UNDECIDED, _lead(causal), evidence, causal.examined.tried)
+    examined = causal.examined
+    if examined.scope is None:
+        rate = f"{examined.wrong} of {len(examined.inside)} answers up to {examined.home} are wrong"
+        return Verdict(APPROXIMATES, best.name, evidence, rate)
+    if examined.scope == Scope():
+        return Verdict(RUNS, best.name, evidence, f"no wrong answer to {examined.tried}")
+    return Verdict(RUNS_UP_TO, best.name, evidence, str(examined.scope))
+
+
+def _about_answers(examined: Examined) -> list[Condition]:
+    if examined.scope is None:
+        text = f"at most 10 % of answers up to {examined.home} are wrong"
+        rate = f"{examined.wrong.beside(_WRONG)}; {len(examined.inside)} of {examined.tried}"
+        return [Condition(f"{text}: {rate}", examined.wrong.value <= _WRONG)]
+    inside = len(examined.inside)
+    where = f"up to {examined.scope}" if examined.scope != Scope() else "anywhere"
+    text = f"no wrong answer {where}: {inside} questions there, of {examined.tried}"
+    return [Condition(text, True)]
+
+
+def _another_problem(causal: Causal) -> tuple[str, Condition] | None:
+    """A machine that is no algorithm for the question, and whose answers these are."""
+    steps = max(q.item.nodes for q in causal.examined.questions)
+    ranked = {fit.name: number for number, fit in enumerate(causal.fits)}
+    others = [m for m in MACHINES if not m.algorithm]
+    for machine in sorted(others, key=lambda m: ranked.get(m.name, 0)):
+        same, count = causal.examined.follows(machine, steps)
+        if count >= FEWEST and same.value >= _FOLLOWS:
+            text = f"answers are those of {machine.name} where that is wrong: {same}, n = {count}"
+            return machine.name, Condition(text, True)
+    return None
+
+
+def _algorithms(causal: Causal) -> list[Fit]:
+    return [fit for fit in causal.fits if fit.machine.algorithm]
+
+
+def shown(fit: Fit, causal: Causal) -> list[Condition]:
+    """What it takes to say that the mechanism is the machine's."""
+    name = fit.name
+    deepest = max(o.exchange.base.depth for o in causal.outcomes)
+    lowest = min(fit.steps, key=lambda step: step.share.low, default=None)
+    needed = min(2, deepest - 1)
+    conditions = [
+        Condition(
+            f"exchanged states lead where {name} says and others do not: "
+            f"{fit.contested.beside(_AGREES)}; {len(causal.outcomes)} exchanges after each layer",
+            fit.contested.low > _AGREES,
+        ),
+        Condition(
+            f"share of the answer that goes through its variables: {fit.share.beside(_SHARE)}",
+            fit.share.low > _SHARE,
+        ),
+        Condition(
+            f"{len(fit.steps)} of its steps were tried, at least {needed} needed",
+            len(fit.steps) >= needed and name != IN_DESCRIPTION,
+        ),
     ]
-    if all(condition.met for condition in evidence):
-        return Verdict("runs", best.match.hypothesis, evidence)
-    return Verdict("undecided", None, evidence)
+    if lowest is not None:
+        text = f"at each step, the lowest being step {lowest.number}: {lowest.share.beside(_STEP)}"
+        conditions.append(Condition(text, lowest.share.low > _STEP))
+    rivals = [r for r in causal.rivals if r.fit.machine.algorithm]
+    for rival in rivals[:1]:
+        text = f"better than {rival.fit.name} where they differ, in {rival.mazes} mazes"
+        met = rival.mazes >= FEWEST and rival.above.low > 0
+        conditions.append(Condition(f"{text}: {rival.above.beside(0)}", met))
+    if causal.flow is not None:
+        through, rests = causal.flow.peak("others"), fit.machine.rests
+        text = f"through other tokens of the description goes {'at most' if rests else 'up to'}"
+        met = through.high < _ELSE if rests else through.low > _ELSE
+        conditions.append(Condition(f"{text} {through.beside(_ELSE)}", met))
+    if causal.variables:
+        worst = min(causal.variables, key=lambda v: v.read.low)
+        text = f"visited nodes can be read off {worst.token} after layer {worst.layer}, not images"
+        conditions.append(Condition(f"{text}: {worst.read.beside(_READ)}", worst.read.low > _READ))
+    return conditions
+
+
+def _lead(causal: Causal) -> str | None:
+    """A name for what is not shown to be an algorithm, where there is one."""
+    best = _algorithms(causal)[0]
+    ready = best.name == IN_DESCRIPTION and best.contested.low > _AGREES
+    return IN_DESCRIPTION if ready else None

@@ -25,11 +25,11 @@ def word_tokenizer(words: Iterable[str]) -> PreTrainedTokenizerFast:
     )
 
 
-def form_tokenizer(form: str) -> PreTrainedTokenizerFast:
-    """Knows the words of one-way edges and of Yes or No questions in one surface form."""
+def form_tokenizer(form: str, more: Iterable[str] = ()) -> PreTrainedTokenizerFast:
+    """Knows the words of one-way edges and of Yes or No questions in one surface form, and more."""
     words = FORMS[form]
     texts = " ".join((words.intro, words.one_way, words.reach, "Answer:"))
-    return word_tokenizer([*words.names, *split(re.sub(r"{\w+}", " ", texts))])
+    return word_tokenizer([*words.names, *more, *split(re.sub(r"{\w+}", " ", texts))])
 
 
 def split(text: str) -> list[str]:

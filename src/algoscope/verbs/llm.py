@@ -1,5 +1,6 @@
 """`algoscope llm`: language models as subjects."""
 
+import contextlib
 import dataclasses
 import pathlib
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from algoscope import progress
-from algoscope.configuration import shared_fields
-from algoscope.llm.navigator_config import NavigatorConfig
 from algoscope.table import Table
+from algoscope.verbs.llm_training import TrainLearner, TrainNavigator
 from algoscope.verbs.output import Answer, Verb
 
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ class _AboutModel(Verb):
     """Put prompts into the tokenizer's chat template; if it has one, unless said otherwise."""
     device: str = "cpu"
     """Where the model runs, such as cpu or cuda."""
+    device_map: str | None = None
+    """Share the model out over devices, memory and disk, instead of --device: auto, balanced,
+    sequential, or JSON such as {"model": 0, "lm_head": "cpu"}."""
+    dtype: str = "float32"
+    """In what numbers: float32, bfloat16, float16, or auto for those of the checkpoint."""
     download: bool = False
     """Ask a hub for the model if it is not here."""
     seed: int = 0
@@ -34,7 +39,14 @@ class _AboutModel(Verb):
         from algoscope import llm
 
         with progress.job(f"loading {self.model}"):
-            return llm.load(self.model, download=self.download, device=self.device, chat=self.chat)
+            return llm.load(
+                self.model,
+                download=self.download,
+                device=self.device,
+                device_map=self.device_map,
+                dtype=self.dtype,
+                chat=self.chat,
+            )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -88,53 +100,41 @@ class Navigate(_AboutMazes, _AboutModel):
         study = llm.navigate(
             subject, items, causal_tests=self.causal, seed=self.seed, report=self.output.report
         )
-        out = self.out or files.unused_folder(f"navigate-{subject.name}")
-        write_folder(study, out, page(study))
+        with contextlib.ExitStack() as place:
+            made = files.unused_folder(f"navigate-{subject.name}")
+            out = self.out or place.enter_context(made)
+            write_folder(study, out, page(study))
         return Answer(study_json(study), (*tables(study).values(), str(out / "page.html")))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainNavigator(NavigatorConfig, Verb):
-    """Train a small Llama that really navigates, and save it in Hugging Face's format."""
+class Describe(_AboutModel):
+    """Attention, states and the order of layers on prompts of one's own: tables and a page, no
+    verdict."""
 
-    out: pathlib.Path
-    """Write the model to this new folder."""
-    items: int = 600
-    """Number of unseen questions that it is tested on."""
-
-    def __post_init__(self) -> None:
-        """Options are checked when a configuration is made of them, which gives a plain error."""
+    prompts: pathlib.Path
+    """A .json or .jsonl file with the prompt, edges, start and goal of each."""
+    out: pathlib.Path | None = None
+    """Write a folder here (description.json, page.html); in runs/, unless said otherwise."""
 
     def run(self) -> Answer:
         from algoscope import files
+        from algoscope.llm import own_prompts
 
+        items = own_prompts.read(self.prompts)
         files.check_new(self.out)
-        from algoscope.llm import navigator
-        from algoscope.llm.behaviour import behaviour
-        from algoscope.llm.observe import observe
-        from algoscope.llm.subjects import subject
+        subject = self.subject()
+        from algoscope.llm import description, description_page
 
-        config = NavigatorConfig(**shared_fields(NavigatorConfig, self))
-
-        def report(progress: navigator.Progress, _model: Any) -> None:
-            self.output.step(
-                progress.step,
-                self.steps,
-                f"loss {progress.loss:.4f}, right Yes and No {progress.accuracy:.3f}, "
-                f"right last hops {progress.hops:.3f}, {progress.seconds:.0f} s",
-            )
-
-        self.output.report(f"training a navigator on {self.device} into {self.out}")
-        model, tokenizer, history = navigator.train(config, report)
-        navigator.save(model, tokenizer, config, history, self.out)
-        items = navigator.evaluation_items(self.items, config, seed=self.seed + 1_000_000)
-        cells = behaviour(observe(subject((model, tokenizer), "navigator"), items)).cells
-        lines = []
-        for cell in cells:
-            depth = "all depths" if cell.depth is None else f"depth {cell.depth}"
-            truth = "reachable" if cell.reachable else "unreachable"
-            lines.append(f"{depth}, {truth}: {cell.accuracy}, n = {cell.count}")
-        return Answer({"out": str(self.out), "accuracy": cells}, tuple(lines))
+        described = description.describe(subject, items, self.seed)
+        with contextlib.ExitStack() as place:
+            made = files.unused_folder(f"describe-{subject.name}")
+            out = self.out or place.enter_context(made)
+            description_page.write_folder(described, out)
+        shown = description_page.tables(described).values()
+        unjudged = (f"not judged: {line}" for line in described.unjudged)
+        data = description_page.description_json(described)
+        return Answer(data, (*shown, *unjudged, str(out / "page.html")))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -256,6 +256,28 @@ class Items(_AboutMazes):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Architectures(Verb):
+    """Which architectures of the installed transformers can be recorded, and why others cannot."""
+
+    def run(self) -> Answer:
+        from transformers.utils import logging
+
+        from algoscope.llm import architectures
+
+        logging.set_verbosity_error()
+        found = [
+            architectures.support(name)
+            for name in progress.over(architectures.names(), "checking architectures")
+        ]
+        table = Table(
+            f"{sum(f.supported for f in found)} of {len(found)} architectures can be recorded",
+            ["architecture", "recorded", "difference from eager attention, or why not"],
+            [[f.architecture, "yes" if f.supported else "no", f.said] for f in found],
+        )
+        return Answer(found, (table,))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Convert(Verb):
     """Write a GGUF file as a folder of Hugging Face's format, which loads much faster."""
 
@@ -277,11 +299,14 @@ class Llm:
 
     verb: tyro.conf.OmitSubcommandPrefixes[
         Annotated[Navigate, tyro.conf.subcommand("navigate")]
+        | Annotated[Describe, tyro.conf.subcommand("describe")]
         | Annotated[TrainNavigator, tyro.conf.subcommand("train-navigator")]
+        | Annotated[TrainLearner, tyro.conf.subcommand("train-learner")]
         | Annotated[Primitives, tyro.conf.subcommand("primitives")]
         | Annotated[Steps, tyro.conf.subcommand("steps")]
         | Annotated[ClrsText, tyro.conf.subcommand("clrs-text")]
         | Annotated[Items, tyro.conf.subcommand("items")]
+        | Annotated[Architectures, tyro.conf.subcommand("architectures")]
         | Annotated[Convert, tyro.conf.subcommand("convert")]
     ]
 

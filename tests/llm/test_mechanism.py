@@ -1,0 +1,119 @@
+"""Exchanges, clocks, questions and flow, on subjects whose steps are known."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from algoscope.llm import exchange, flow, mechanism, questions
+from algoscope.llm.machines import MACHINES
+from algoscope.llm.prompts import navigation
+from algoscope.llm.questions import Asked, Scope
+from algoscope.llm.scripted import scripted
+from algoscope.llm.subjects import subject
+
+ITEMS = navigation(60, form="letters", depths=(1, 2, 3), seed=5)
+ALGORITHMS = sorted({m.name for m in MACHINES if m.algorithm})
+
+
+@pytest.fixture(scope="module")
+def bank():
+    paths = questions.paths(ITEMS, Scope(), deepest=5, count=30, seed=5)
+    return exchange.bank(paths, steps=8, each=2, seed=5)
+
+
+@pytest.fixture(scope="module")
+def searcher():
+    return subject(scripted("bfs", 6, seed=5), "bfs")
+
+
+@pytest.fixture(scope="module")
+def outcomes(searcher, bank):
+    return exchange.run(searcher, bank)
+
+
+def test_exchanges_tell_every_two_algorithms_apart(bank):
+    first = {m.name: m for m in reversed(MACHINES)}
+    for a in ALGORITHMS:
+        for b in ALGORITHMS:
+            if a < b:
+                differ = {
+                    e.base.pair
+                    for e in bank
+                    if (e.predicted[first[a]] != e.predicted[first[b]]).any()
+                }
+                assert len(differ) >= mechanism.FEWEST, (a, b)
+
+
+def test_a_search_is_found_with_its_clock_and_all_of_the_answer(outcomes):
+    ranked = mechanism.fits(outcomes, exchange.scale(outcomes))
+    best = next(fit for fit in ranked if fit.machine.algorithm)
+    assert best.name == "BFS"
+    assert best.clock[:5] == (0, 1, 2, 3, 4)
+    assert best.agreement.value == pytest.approx(1)
+    assert best.share.value == pytest.approx(1)
+    others = [r for r in mechanism.rivals(best, ranked, outcomes) if r.fit.machine.algorithm]
+    assert all(rival.above.low > 0 for rival in others)
+
+
+def test_a_leak_of_95_percent_leaves_a_share_of_5_at_most(outcomes):
+    """The same outcomes, of which 95 % are the donor's own answer, as if it had been copied."""
+    scale = exchange.scale(outcomes)
+    leaky = [o._replace(patched=0.05 * o.patched + 0.95 * o.plain[1]) for o in outcomes]
+    best = next(f for f in mechanism.fits(leaky, scale) if f.name == "BFS")
+    assert best.share.value < 0.051
+
+
+def test_answers_that_are_drawn_follow_no_machine(outcomes):
+    rng = np.random.default_rng(0)
+    drawn = [o._replace(patched=rng.choice([-9.0, 9.0], o.patched.shape)) for o in outcomes]
+    for fit in mechanism.fits(drawn, exchange.scale(outcomes)):
+        assert fit.agreement.high < 0.75
+
+
+def test_the_wave_passes_an_edge_a_layer_and_others_nothing(searcher, outcomes):
+    paths = [i for i in questions.paths(ITEMS, Scope(), deepest=3, count=8) if i.depth == 3]
+    found = flow.flow(searcher, paths[:3], exchange.scale(outcomes))
+    for place, effects in found.passed("question").items():
+        assert effects == pytest.approx([float(layer >= place) for layer in range(7)])
+    assert found.peak("others").value == pytest.approx(0)
+
+
+def test_kinds_of_questions_have_the_answers_of_their_table():
+    drawn = questions.drawn(questions.families_of(ITEMS), "letters", mazes_each=6)
+    for item, kind in drawn:
+        A = item.adjacency()
+        assert item.reachable == (kind == "below")
+        apart = item.goal // (item.nodes // 2) != item.source // (item.nodes // 2)
+        assert apart == (kind == "apart")
+        if kind == "above":
+            back = dataclasses.replace(item, source=item.goal, goal=item.source)
+            assert back.path()
+        assert A.any()
+    assert {kind for _, kind in drawn} == set(questions.KINDS)
+
+
+def _answered(wrong) -> list[Asked]:
+    rng = np.random.default_rng(0)
+    drawn = questions.drawn(questions.families_of(ITEMS), "letters", mazes_each=30)
+    asked = [questions._question(*question) for question in drawn]
+    return [q._replace(odds=1.0 if q.item.reachable != wrong(q, rng) else -1.0) for q in asked]
+
+
+@pytest.mark.parametrize(
+    ("scope", "wrong"),
+    [
+        (Scope(), lambda q, rng: False),
+        (Scope(depth=3), lambda q, rng: q.depth > 3),
+        (Scope(root=True), lambda q, rng: q.kind == "below" and not q.root),
+        (Scope(apart=True), lambda q, rng: q.kind in ("above", "beside")),
+        (None, lambda q, rng: rng.random() < 0.04),
+    ],
+)
+def test_a_region_is_found_where_there_is_one(scope, wrong):
+    found = questions.region(_answered(wrong))
+    if scope == Scope(root=True):
+        assert found is not None
+        assert found.root
+    else:
+        assert found == scope
