@@ -97,14 +97,14 @@ def main() -> None:
     key = jax.random.key(1)
     begun = time.perf_counter()
     step = compiled(config, shape, learner, bucket, key)
-    learner, loss = step(learner, bucket, chosen, key)
+    learner, loss = step(learner, bucket, chosen, key, None)
     loss.block_until_ready()
     compiling = time.perf_counter() - begun
     best = float("inf")
     for _ in range(3):
         begun = time.perf_counter()
         for _ in range(given.steps):
-            learner, loss = step(learner, bucket, chosen, key)
+            learner, loss = step(learner, bucket, chosen, key, None)
         loss.block_until_ready()
         best = min(best, (time.perf_counter() - begun) / given.steps)
     counted = samples * operations(tower, shape, given.hybrid)

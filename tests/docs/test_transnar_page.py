@@ -1,4 +1,4 @@
-"""The pages say of TransNAR what results/transnar/full.json says."""
+"""The pages say of TransNAR what results/transnar/withdrawn.json says."""
 
 import json
 import statistics
@@ -9,11 +9,14 @@ from pages import ROOT, one_line, read
 from algoscope import cli
 from algoscope.experiments import transnar_scores
 from algoscope.experiments import transnar_tables as study_tables
+from algoscope.experiments.transnar_study import jobs_of
 from algoscope.table import Table
+from algoscope.transnar.padding import NODES, padded
 from algoscope.transnar.scores import from_json, mean_clrs
+from algoscope.transnar.text_dataset import Order, draw
 from algoscope.verdict import FAILS
 
-RESULTS = ROOT / "results" / "transnar" / "full.json"
+RESULTS = ROOT / "results" / "transnar" / "withdrawn.json"
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +56,47 @@ def _unseen_clrs(results: dict, row: str) -> float:
     )
 
 
-def test_results_are_of_the_full_preset(results):
-    full = transnar_scores.study_of("full")
-    config = {"reasoner": full.reasoner.as_json(), "tower": full.tower.as_json()}
+def test_withdrawn_results_are_of_towers_at_the_rate_that_did_not_learn(results, page):
+    tower = results["config"]["tower"]
     assert results["complete"]
-    assert results["config"] == json.loads(json.dumps(config))
-    assert results["seeds"] == list(full.seeds)
-    assert results["test_sizes"] == list(full.test_sizes)
-    assert results["problems"]["test"] == full.problems
+    assert tower["learning_rate"] == 1e-3
+    assert tuple(tower["tasks"]) == transnar_scores.EARLIER_TASKS
+    assert f"{tower['steps']:,} steps of {tower['batch']} problems" in one_line(page)
     assert not results["environment"]["commit"].endswith("dirty")
+    learnt = study_tables.learnt_tasks(results)
+    assert not learnt["base"]
+    assert len(learnt["hybrid"]) == 5
+    assert "Of the 14 tasks the base had learnt none, the hybrid five." in page
+
+
+def test_the_page_says_what_the_study_is_that_replaces_it(page):
+    full, said = transnar_scores.study_of("full"), one_line(page)
+    tower = full.tower
+    sizes = f"all {len(tower.tasks)} tasks, {tower.samples:,} problems of each task and size"
+    assert sizes in said
+    assert f"{tower.steps:,} steps of {tower.batch}" in said
+    assert f"{tower.learning_rate:g}".replace("0.0002", "2e-4") in said
+    assert f"a warm-up of {tower.warmup} steps" in said
+    assert f"the context of {tower.tower.context:,} tokens" in said
+    assert len(full.seeds) == 4
+    assert "Four seeds of base and hybrid" in said
+    assert len(full.held_out) == 5
+    assert "five tasks held out" in said
+    assert f"{100 * study_tables.PUBLISHED['mean of 30 tasks']:.2f} %" in said
+    stepwise = next(job.config for job in jobs_of(full) if job.name == "stepwise")
+    assert stepwise.parts == 8
+    assert "learns in eight parts" in said
+
+
+def test_states_on_all_problems_take_what_the_page_says(page):
+    """In bfloat16, of a reasoner of width 128: nodes have three widths, pairs two."""
+    config = transnar_scores.study_of("full").tower
+    octets = 0
+    for task in config.tasks:
+        for size in config.sizes:
+            n = padded(draw(Order(task, size, 1, 0)).nodes, NODES)
+            octets += 2 * 128 * config.samples * (3 * n + 2 * n * n)
+    assert f"take {octets / 1e9:.0f} GB in bfloat16" in one_line(page)
 
 
 def test_the_page_shows_the_tables_of_the_results(results, page):

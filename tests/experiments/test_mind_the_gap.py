@@ -17,6 +17,7 @@ from algoscope.measures.attention_match import internal_gap
 from algoscope.measures.evidence import record
 from algoscope.measures.references import reference_class, unsettled
 from algoscope.measures.trace_match import external_faithfulness
+from algoscope.runs import lock
 
 PLAN = Plan(
     training.TrainingConfig(
@@ -46,7 +47,10 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def solutions(folder):
-    """Interrupted in the second chunk's training, and gone on with."""
+    """Killed before it began, interrupted in the second chunk's training, and gone on with."""
+    for name in ("seeds-00000-00002", "seeds-00003-00005"):
+        (folder / "bfs" / name).mkdir(parents=True)
+        (folder / "bfs" / name / lock.FILE).touch()
 
     def interrupt(text):
         if "seeds-00003-00005: step 1" in text:

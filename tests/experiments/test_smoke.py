@@ -15,7 +15,7 @@ import pytest
 from algoscope import cli, experiments, runs
 from algoscope.experiments.mind_the_gap import paper, presets
 from algoscope.experiments.mind_the_gap.solutions import ensembles_in
-from algoscope.experiments.transnar_study import MAIN_ROWS
+from algoscope.experiments.transnar_rows import MAIN_ROWS
 
 _N = {"bfs": 4, "bellman_ford": 4, "dfs": 2}
 
@@ -172,13 +172,16 @@ def test_a_folder_without_results_is_refused(tmp_path):
 
 def test_transnar_has_a_row_for_each_rival(made):
     result, _ = made("transnar-scores")
-    table, of_tasks, of_answers, ablated, conditions = result.tables
+    table, of_tasks, of_classes, learnt, of_answers, ablated, exchanged, conditions = result.tables
     rows = [row.title for row in MAIN_ROWS]
     assert [row[0] for row in table.rows] == rows
     assert set(table.rows[rows.index("reference algorithm")][1:]) == {"1.000"}
     assert [row[0] for row in of_tasks.rows] == ["bfs", "dfs"]
     assert [row[0] for row in of_answers.rows] == rows
+    assert [row[:2] for row in of_classes.rows] == [["graphs", "2"]]
+    assert [row[0] for row in learnt.rows] == ["base", "hybrid"]
     assert ablated.rows[0][0] == "as it is"
+    assert len(exchanged.rows) == 4
     (claim,) = result.claims
     assert claim.holds, "a hybrid learns more from the same problems, even from so few"
     base, hybrid = (table.rows[rows.index(name)][-4] for name in ("base", "hybrid"))

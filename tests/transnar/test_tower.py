@@ -12,7 +12,7 @@ from algoscope.configuration import TowerConfig
 from algoscope.networks import ConfigError
 from algoscope.transnar.config import POSITIONS
 from algoscope.transnar.generation import ContextError, generate
-from algoscope.transnar.learning import loss
+from algoscope.transnar.learning import answers, loss, whole_texts
 from algoscope.transnar.padding import TEXTS, padded
 from algoscope.transnar.pool import Bucket, graph_of
 from algoscope.transnar.tokenizer import PAD, tokenizer
@@ -119,7 +119,39 @@ def test_the_loss_is_that_of_the_answers_tokens(opened, dataset, tokens, positio
     )
     longest = int((dataset.lengths - dataset.prompt_lengths).max())
     for room in (longest, longest + 30):
-        assert float(loss(opened, batch, positions, room)) == pytest.approx(expected, rel=1e-5)
+        found = float(loss(opened, batch, positions, answers(batch, room)))
+        assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_loss_of_whole_texts_counts_every_token_but_the_first(
+    opened, dataset, tokens, positions, graph
+):
+    batch = Bucket(tokens, jnp.asarray(dataset.prompt_lengths), jnp.asarray(dataset.lengths), graph)
+    surprise = -jax.nn.log_softmax(logits(opened, tokens, positions, graph))
+    each = [
+        np.mean([row[place - 1, text[place]] for place in range(1, end)])
+        for row, text, end in zip(
+            np.asarray(surprise), np.asarray(tokens), dataset.lengths, strict=True
+        )
+    ]
+    found = float(loss(opened, batch, positions, whole_texts(batch)))
+    assert found == pytest.approx(np.mean(each), rel=1e-5)
+
+
+def test_the_loss_against_a_teacher_is_least_for_the_teacher_itself(
+    opened, hybrid, dataset, tokens, positions, graph
+):
+    """Then it is the entropy of what the teacher expects."""
+    batch = Bucket(tokens, jnp.asarray(dataset.prompt_lengths), jnp.asarray(dataset.lengths), graph)
+    span = answers(batch, int(dataset.answer_lengths.max()))
+    own = float(loss(opened, batch, positions, span, opened))
+    expected = np.asarray(logits(opened, tokens, positions, graph), np.float64)
+    expected -= np.log(np.exp(expected).sum(-1, keepdims=True))
+    entropy = -(np.exp(expected) * expected).sum(-1)
+    ends = zip(entropy, dataset.prompt_lengths, dataset.lengths, strict=True)
+    each = [row[start - 1 : end - 1].mean() for row, start, end in ends]
+    assert own == pytest.approx(np.mean(each), rel=1e-5)
+    assert float(loss(hybrid, batch, positions, span, opened)) > own
 
 
 def test_a_prompt_beyond_the_context_is_refused_with_both_numbers(hybrid):
@@ -144,6 +176,8 @@ def test_randomised_positions_ascend_within_their_range_and_differ_between_texts
         (TowerConfig(width=9, heads=2), "heads of even width"),
         (TowerConfig(context=9000), "needed at most 8192"),
         (TowerConfig(reads="final"), "reasoner: got none"),
+        (TowerConfig(mix="product"), "unknown tower.mix"),
+        (TowerConfig(reading_layers="second"), "unknown tower.reading_layers"),
     ],
 )
 def test_a_wrong_configuration_is_refused(config, complaint):

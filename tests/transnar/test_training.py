@@ -36,13 +36,13 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def pool(reasoner):
+def parts(reasoner):
     return towers.prepare(CONFIG, reasoner)
 
 
 @pytest.fixture(scope="module")
-def hybrid_run(place, reasoner, pool):
-    return towers.train(CONFIG, place / "hybrid", reasoner=reasoner, pool=pool)
+def hybrid_run(place, reasoner, parts):
+    return towers.train(CONFIG, place / "hybrid", reasoner=reasoner, parts=parts)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_chosen_weights_of_the_reasoner_learn_and_no_others(place, reasoner):
     assert all(name.startswith("bfs.processor.") for name in changed)
 
 
-def test_a_run_that_was_stopped_ends_with_the_same_bits(place, reasoner, pool, hybrid_run):
+def test_a_run_that_was_stopped_ends_with_the_same_bits(place, reasoner, parts, hybrid_run):
     class KilledError(Exception):
         pass
 
@@ -86,7 +86,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_bits(place, reasoner, pool, h
     path = place / "killed"
     with pytest.raises(KilledError):
         towers.train(
-            CONFIG, path, reasoner=reasoner, pool=pool, checkpoint_seconds=0.0, report=kill
+            CONFIG, path, reasoner=reasoner, parts=parts, checkpoint_seconds=0.0, report=kill
         )
     assert 0 < runs.open(path).step < CONFIG.steps
     with pytest.raises(RunError, match=r"stopped at step 2 of 5.*transnar train --resume"):
@@ -96,7 +96,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_bits(place, reasoner, pool, h
         assert (path / name).read_bytes() == (hybrid_run.path / name).read_bytes()
 
 
-def test_a_look_that_fails_costs_no_step(place, reasoner, pool, hybrid_run):
+def test_a_look_that_fails_costs_no_step(place, reasoner, parts, hybrid_run):
     class BrokenError(Exception):
         pass
 
@@ -106,12 +106,12 @@ def test_a_look_that_fails_costs_no_step(place, reasoner, pool, hybrid_run):
     path = place / "looked-at"
     with pytest.raises(BrokenError):
         towers.train(
-            CONFIG, path, reasoner=reasoner, pool=pool, evaluations=Evaluations((3,), look)
+            CONFIG, path, reasoner=reasoner, parts=parts, evaluations=Evaluations((3,), look)
         )
     assert runs.open(path).step == 3
     seen = []
     evaluations = Evaluations((3, 4), lambda step, tower: seen.append(step))
-    towers.resume(path, pool=pool, evaluations=evaluations)
+    towers.resume(path, parts=parts, evaluations=evaluations)
     assert seen == [4]
     for name in ("weights.safetensors", "metrics.safetensors"):
         assert (path / name).read_bytes() == (hybrid_run.path / name).read_bytes()
@@ -145,24 +145,35 @@ def test_options_that_are_not_given_are_those_of_the_configuration():
     assert reading.tower == dataclasses.replace(tower, reads="final")
 
 
-def test_base_and_hybrid_learn_from_the_same_problems_in_the_same_order(pool):
-    counts = {shape: bucket.samples for shape, bucket in pool.items()}
-    assert list(counts) == list(towers.prepare(BASE, None))
-    first, again = (list(itertools.islice(order_of(counts, 4, 0), 9)) for _ in range(2))
+def test_base_and_hybrid_learn_from_the_same_problems_in_the_same_order(parts):
+    samples = parts.samples
+    assert samples == {shape: bucket.samples for shape, bucket in parts[0].items()}
+    assert samples == towers.prepare(BASE, None).samples
+    first, again = (list(itertools.islice(order_of(samples, 4, 0), 9)) for _ in range(2))
     assert all(
-        shape == same and (chosen == alike).all()
-        for (shape, chosen), (same, alike) in zip(first, again, strict=True)
+        turn.shape == same.shape and (turn.chosen == same.chosen).all()
+        for turn, same in zip(first, again, strict=True)
     )
-    other = list(itertools.islice(order_of(counts, 4, 1), 9))
-    assert any((a != b).any() for (_, a), (_, b) in zip(first, other, strict=True))
+    other = list(itertools.islice(order_of(samples, 4, 1), 9))
+    assert any((a.chosen != b.chosen).any() for a, b in zip(first, other, strict=True))
 
 
 def test_an_epoch_shows_each_problem_once():
     counts = {Shape(32, 8): 12, Shape(64, 8): 3}
     epoch = list(itertools.islice(order_of(counts, 4, 0), 4))
     for shape, count in counts.items():
-        seen = np.concatenate([chosen for bucket, chosen in epoch if bucket == shape])
+        seen = np.concatenate([turn.chosen for turn in epoch if turn.shape == shape])
         assert sorted(seen) == list(range(count))
+
+
+def test_an_epoch_takes_one_part_after_the_other():
+    samples = {Shape(32, 8): 12, Shape(64, 8): 3}
+    epoch = list(itertools.islice(order_of(samples, 4, 0, parts=3), 12))
+    changes = [part for part, _ in itertools.groupby(turn.part for turn in epoch)]
+    assert sorted(changes) == [0, 1, 2]
+    for part, (shape, count) in itertools.product(range(3), samples.items()):
+        turns = [turn for turn in epoch if (turn.part, turn.shape) == (part, shape)]
+        assert sorted(np.concatenate([turn.chosen for turn in turns])) == list(range(count))
 
 
 def test_a_run_is_listed_beside_others(hybrid_run, monkeypatch, capsys):

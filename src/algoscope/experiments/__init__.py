@@ -14,13 +14,13 @@ import pathlib
 from types import ModuleType
 
 from algoscope.errors import unknown_name
-from algoscope.experiments import transnar_scores
+from algoscope.experiments import transnar_recipe, transnar_scores
 from algoscope.experiments.experiment import Claim, Experiment, Result
 from algoscope.experiments.mind_the_gap import experiments as gap_experiments
 
 __all__ = ["Claim", "Experiment", "Result", "from_results", "get", "names"]
 
-_MODULES = (gap_experiments, transnar_scores)
+_MODULES = (gap_experiments, transnar_recipe, transnar_scores)
 _EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment for module in _MODULES for experiment in module.EXPERIMENTS
 }
@@ -40,10 +40,9 @@ def from_results(path: pathlib.Path) -> Result:
     """The tables and claims of what is at the path, or right below it; nothing is trained."""
     places = [path, *sorted(path.iterdir())] if path.is_dir() else [path]
     results = {
-        place.stem: result
+        place.stem: Result.joined(found)
         for place in places
-        for module in _MODULES
-        if (result := _summary(module, place)) is not None
+        if (found := [r for module in _MODULES if (r := _summary(module, place)) is not None])
     }
     if not results:
         raise ValueError(

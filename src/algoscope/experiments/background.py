@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 
 from algoscope import runs, training
 from algoscope.experiments.experiment import Report, now_and_then
+from algoscope.runs.comparison import check_same
 from algoscope.runs.environment import keep_compiled_programs
 from algoscope.training import Stopped, TrainingConfig
 from algoscope.training.model import Model
@@ -31,7 +32,7 @@ class PendingReasoner:
 
     def start(self) -> None:
         """Begins in the background, unless the run is finished."""
-        if self._path.exists() and runs.open(self._path).finished:
+        if runs.has_begun(self._path) and runs.open(self._path).finished:
             return
         spawn = multiprocessing.get_context("spawn")
         receiver, sender = spawn.Pipe(duplex=False)
@@ -70,7 +71,8 @@ class PendingReasoner:
 
 def _train(config: TrainingConfig, path: pathlib.Path, report: Report) -> None:
     report_progress = now_and_then("reasoner", report)
-    if path.exists():
+    if runs.has_begun(path):
+        check_same(path, runs.open(path).config, config.as_json())
         training.resume(path, report=report_progress)
     else:
         training.train(config, path, report=report_progress)

@@ -16,6 +16,7 @@ learning.
 import contextlib
 import dataclasses
 import functools
+import itertools
 import json
 import pathlib
 import time
@@ -28,90 +29,32 @@ from algoscope import runs
 from algoscope.configuration import TransnarConfig
 from algoscope.experiments.background import PendingReasoner
 from algoscope.experiments.experiment import Report, now_and_then
+from algoscope.experiments.transnar_rows import MAIN_ROWS, ROWS, Row
 from algoscope.experiments.transnar_tables import loss_curve, summary
 from algoscope.files import read_json, write_bytes
+from algoscope.runs.comparison import check_same
 from algoscope.runs.environment import environment
 from algoscope.tasks import Kind, Stage
 from algoscope.tasks.streams import as_in_training
 from algoscope.training import TrainingConfig
 from algoscope.training.loop import Evaluations
 from algoscope.training.model import Model, start_model
-from algoscope.transnar import mechanism
+from algoscope.transnar import exchange, mechanism
 from algoscope.transnar import tower_training as towers
-from algoscope.transnar.pool import Pool, training_orders
+from algoscope.transnar.pool import Parts, training_orders
 from algoscope.transnar.reasoner import ReasonerStates, View, reason
 from algoscope.transnar.scores import (
     Scores,
     as_json,
-    constant_answers,
+    fits_context,
     from_json,
     held_out_orders,
     mean_clrs,
-    pipeline_answers,
-    reasoner_answers,
     scores_of,
-    solver_answers,
     tower_answers,
 )
 from algoscope.transnar.text_dataset import TextDataset, draw_all
 from algoscope.transnar.tower import Tower
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """One row of the table: a tower, in one or more seeds, or a rival that is none."""
-
-    name: str
-    """Of its runs and files."""
-    title: str
-    """In tables."""
-    tower: Callable[[TransnarConfig], TransnarConfig] | None = None
-    """The tower's configuration, from the hybrid's; None for a rival."""
-    every_seed: bool = False
-    """Whether there is a tower for each of the study's seeds, or for the first alone."""
-    answers: "Callable[[StudyContext], list[list[str]]] | None" = None
-    """The rival's answers to the test problems; None for a tower."""
-    needs_reasoner: bool = False
-    """Whether a rival needs the trained reasoner."""
-
-
-def _with_tower(**changes: Any) -> Callable[[TransnarConfig], TransnarConfig]:
-    return lambda c: dataclasses.replace(c, tower=dataclasses.replace(c.tower, **changes))
-
-
-def _with(**changes: Any) -> Callable[[TransnarConfig], TransnarConfig]:
-    return lambda config: dataclasses.replace(config, **changes)
-
-
-MAIN_ROWS = (
-    Row("base", "base", _with_tower(reads="nothing"), every_seed=True),
-    Row("hybrid", "hybrid", _with(), every_seed=True),
-    Row(
-        "reasoner",
-        "reasoner alone",
-        answers=lambda c: reasoner_answers(c.data.test, reason(c.reasoner.get(), c.data.test)),
-        needs_reasoner=True,
-    ),
-    Row(
-        "pipeline",
-        "text to graph to reasoner",
-        answers=lambda c: pipeline_answers(c.reasoner.get(), c.data.reread),
-        needs_reasoner=True,
-    ),
-    Row("solver", "reference algorithm", answers=lambda c: solver_answers(c.data.reread)),
-    Row("constant", "one answer for all problems", answers=lambda c: constant_answers(c.data.test)),
-)
-CONTROL_ROWS = (
-    Row("untrained", "hybrid, untrained reasoner", _with(reasoner_trained=False)),
-    Row("in-order", "hybrid, positions in order", _with_tower(random_positions=False)),
-    Row("hidden", "hybrid, hidden states alone", _with(reads_inputs=False)),
-    Row(
-        "hidden-untrained",
-        "the same, untrained reasoner",
-        _with(reads_inputs=False, reasoner_trained=False),
-    ),
-)
-ROWS = (*MAIN_ROWS, *CONTROL_ROWS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,12 +70,16 @@ class Study:
     """Test problems of each task and size."""
     mechanism: tuple[str, int]
     """The task and size on which the reading is looked at: one whose answer is pointers."""
+    held_out: tuple[str, ...] = ()
+    """Tasks that some rows do not learn, though the reasoner does."""
     rows: tuple[Row, ...] = ROWS
     """In the order of the table and of their worth."""
     evaluations: int = 0
     """How often towers are scored on their way, at equal distances."""
     evaluation_problems: int = 20
     """Test problems of each task and size in scores on the way and with parts taken away."""
+    evaluation_sizes: tuple[int, ...] | None = None
+    """Sizes of these; all test sizes if None."""
     background: bool = False
     """Whether the reasoner learns in a process of its own, beside towers that do not need it."""
 
@@ -153,27 +100,37 @@ class Job(NamedTuple):
 
 
 def jobs_of(study: Study) -> list[Job]:
-    """What there is to do, the most important first: the mechanism comes after the rivals."""
-    jobs = []
+    """What there is to do, the most important first: one tower of each main row, rivals and
+    mechanism, then the other seeds, then controls."""
+    stages: list[list[Job]] = [[] for _ in (*study.seeds, "controls")]
     for row in study.rows:
-        if row.tower is None:
-            jobs.append(Job(row.name, row, None, row.needs_reasoner))
-            continue
-        for seed in study.seeds if row.every_seed else study.seeds[:1]:
-            config = row.tower(dataclasses.replace(study.tower, seed=seed))
-            name = f"{row.name}-{seed}" if row.every_seed else row.name
-            reads = config.tower.reads != "nothing" and config.reasoner_trained
-            jobs.append(Job(name, row, config, reads))
-    rivals = [place for place, job in enumerate(jobs) if job.config is None]
-    jobs.insert(1 + max(rivals), Job("mechanism", None, None, needs_reasoner=True))
-    return jobs
+        for stage, seed in enumerate(study.seeds if row.every_seed else study.seeds[:1]):
+            stages[stage if row in MAIN_ROWS else -1].append(_job(study, row, seed))
+    stages[0].append(Job("mechanism", None, None, needs_reasoner=True))
+    return [job for stage in stages for job in stage]
+
+
+def _job(study: Study, row: Row, seed: int) -> Job:
+    if row.tower is None:
+        return Job(row.name, row, None, row.needs_reasoner)
+    config = row.tower(dataclasses.replace(study.tower, seed=seed))
+    if row.without_held_out:
+        kept = tuple(task for task in config.tasks if task not in study.held_out)
+        config = dataclasses.replace(config, tasks=kept)
+    name = f"{row.name}-{seed}" if row.every_seed else row.name
+    reads = config.tower.reads != "nothing" and config.reasoner_trained
+    return Job(name, row, config, reads or row.taught)
 
 
 def run_study(study: Study, out: pathlib.Path, report: Report = lambda _: None) -> dict[str, Any]:
     """All that the study finds; if it is stopped, results.json holds what there was by then."""
     path = out / "results.json"
-    if path.exists() and (results := _read(path))["complete"]:
-        return results
+    if path.exists():
+        results = read_json(path, dict[str, Any])
+        settings = _settings(study)
+        check_same(out, {name: results.get(name) for name in settings}, settings)
+        if results["complete"]:
+            return results
     (out / "scores").mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
     with contextlib.closing(PendingReasoner(study.reasoner, out / "reasoner", report)) as reasoner:
@@ -206,7 +163,8 @@ def _results(study: Study, out: pathlib.Path, complete: bool) -> dict[str, Any]:
     jobs = [job for job in jobs_of(study) if job.row is not None]
     made = [job for job in jobs if _scores_path(out, job.name).exists()]
     titles = {row: [job.name for job in made if job.row is row] for row in study.rows}
-    finished = [run for run in runs.list_runs(out) if run.finished]
+    folders = [out / name for name in ("reasoner", *(job.name for job in jobs))]
+    finished = [run for p in folders if runs.has_begun(p) and (run := runs.open(p)).finished]
     return {
         "complete": complete,
         "rows": {
@@ -215,8 +173,8 @@ def _results(study: Study, out: pathlib.Path, complete: bool) -> dict[str, Any]:
             if names
         },
         "seeds": list(study.seeds),
-        "test_sizes": list(study.test_sizes),
-        "unseen_sizes": list(study.unseen_sizes),
+        **_settings(study),
+        "canonical": _canonical(out / "reasoner"),
         "curves": {
             job.name: {
                 str(step): _read(path)
@@ -224,7 +182,7 @@ def _results(study: Study, out: pathlib.Path, complete: bool) -> dict[str, Any]:
                 if (path := _scores_path(out, job.name, step)).exists()
             }
             for job in jobs
-            if job.config is not None and (out / job.name).exists()
+            if job.config is not None and runs.has_begun(out / job.name)
         },
         "training": {
             run.name: {
@@ -236,10 +194,27 @@ def _results(study: Study, out: pathlib.Path, complete: bool) -> dict[str, Any]:
         },
         "loss": {run.name: loss_curve(run.path) for run in finished},
         "mechanism": _read(path) if (path := out / "mechanism.json").exists() else None,
-        "config": {"reasoner": study.reasoner.as_json(), "tower": study.tower.as_json()},
-        "problems": {"test": study.problems, "on the way": study.evaluation_problems},
         "environment": environment(),
     }
+
+
+def _settings(study: Study) -> dict[str, Any]:
+    """What all that lies in a folder has been made with."""
+    return {
+        "test_sizes": list(study.test_sizes),
+        "unseen_sizes": list(study.unseen_sizes),
+        "evaluation_sizes": list(study.evaluation_sizes or study.test_sizes),
+        "held_out": list(study.held_out),
+        "config": {"reasoner": study.reasoner.as_json(), "tower": study.tower.as_json()},
+        "problems": {"test": study.problems, "on the way": study.evaluation_problems},
+    }
+
+
+def _canonical(path: pathlib.Path) -> dict[str, float]:
+    """The reasoner's scores on the canonical tests of CLRS-30 by task, none if it has none."""
+    if not runs.has_begun(path) or not (run := runs.open(path)).finished:
+        return {}
+    return {task: scores["score"][0] for task, scores in run.results.get("test", {}).items()}
 
 
 class StudyData(NamedTuple):
@@ -258,7 +233,7 @@ class StudyContext:
     out: pathlib.Path
     report: Report
     reasoner: PendingReasoner
-    _pool: tuple[Any, Pool] = ("nothing yet", {})
+    _parts: tuple[Any, Parts] | None = None
     _states: tuple[Any, list[ReasonerStates]] = ("nothing yet", [])
 
     @functools.cached_property
@@ -269,7 +244,9 @@ class StudyContext:
         parts = [training_orders(config), *tests]
         self.report("drawing problems")
         drawn = iter(draw_all([order for orders in parts for order in orders]))
-        return StudyData(*([next(drawn) for _ in orders] for orders in parts))
+        training, *of_test = ([next(drawn) for _ in orders] for orders in parts)
+        fits = [fits_context(config.tower, dataset) for dataset in of_test[0]]
+        return StudyData(training, *(list(itertools.compress(part, fits)) for part in of_test))
 
     def do(self, job: Job) -> None:
         """Makes what is not there yet of a job."""
@@ -278,7 +255,7 @@ class StudyContext:
             return
         path = _scores_path(self.out, job.name)
         if job.config is not None:
-            self._train(job.name, job.config)
+            self._train(job.name, job.config, job.row.taught)
         if not path.exists():
             if job.config is not None:
                 scores = self._scores(towers.load(self.out / job.name).tower, job.config)
@@ -288,25 +265,29 @@ class StudyContext:
             write_bytes(path, json.dumps(as_json(scores)).encode())
         self.report(f"{job.name}: {self._by_size(from_json(_read(path)))}")
 
-    def _train(self, name: str, config: TransnarConfig) -> None:
+    def _train(self, name: str, config: TransnarConfig, taught: bool) -> None:
         path = self.out / name
-        if path.exists() and runs.open(path).finished:
-            return
-        model, pool = self._model(config), self._pool_for(config)
+        if runs.has_begun(path):
+            check_same(path, runs.open(path).config, config.as_json())
+            if runs.open(path).finished:
+                return
+        teacher = self.hybrid if taught else None
+        parts = self._parts_for(config, config if teacher is None else teacher.config)
 
         def evaluate(step: int, tower: Tower) -> None:
-            scores = self._scores(tower, config, slice(self.study.evaluation_problems))
+            scores = self._scores(tower, config, few=True)
             content = json.dumps(summary(scores, self.study.unseen_sizes)).encode()
             write_bytes(_scores_path(self.out, name, step), content)
             self.report(f"{name}: step {step}, {self._by_size(scores)}")
 
         self.report(f"{name}: begins")
         go_on = towers.resume
-        if not path.exists():
-            go_on = functools.partial(towers.train, config, reasoner=model)
+        if not runs.has_begun(path):
+            model = self._model(config)
+            go_on = functools.partial(towers.train, config, reasoner=model, teacher=teacher)
         evaluations = Evaluations(self.study.evaluation_steps, evaluate)
         report = now_and_then(name, self.report)
-        go_on(path=path, pool=pool, evaluations=evaluations, report=report)
+        go_on(path=path, parts=parts, evaluations=evaluations, report=report)
 
     def _model(self, config: TransnarConfig) -> Model | None:
         """The reasoner that a tower reads."""
@@ -323,13 +304,30 @@ class StudyContext:
         model = start_model(features, self.study.reasoner.network, jax.random.key(0))
         return towers.reasoner_for(config, model)
 
-    def _pool_for(self, config: TransnarConfig) -> Pool:
-        key = _what_is_read(config)
-        if self._pool[0] != key:
-            self._pool = ("nothing yet", {})
+    @property
+    def hybrid(self) -> towers.TrainedTower:
+        """The first one, which has to be trained by now."""
+        return towers.load(self.out / f"hybrid-{self.study.seeds[0]}")
+
+    def hybrid_answers(
+        self, change: Callable[[Sequence[ReasonerStates]], list[ReasonerStates]]
+    ) -> list[list[str]]:
+        """The first hybrid's answers to the test problems, with changed states."""
+        _, tower, _ = trained = self.hybrid
+        states = self._states_for(trained.config)
+        assert states is not None
+        return tower_answers(tower, self.data.test, change(states), seed=trained.config.seed)
+
+    def _parts_for(self, config: TransnarConfig, reader: TransnarConfig) -> Parts:
+        """What a tower learns from, with the states that `reader`, it or its teacher, reads."""
+        key = (_what_is_read(reader), config.tasks, config.parts)
+        if self._parts is None or self._parts[0] != key:
+            self._parts = None
             self.report("preparing what towers learn from")
-            self._pool = (key, towers.prepare(config, self._model(config), self.data.training))
-        return self._pool[1]
+            chosen = [d for d in self.data.training if d.task in config.tasks]
+            view = towers.view_of(reader)
+            self._parts = key, towers.prepare(config, self._model(reader), chosen, view)
+        return self._parts[1]
 
     def _states_for(self, config: TransnarConfig) -> list[ReasonerStates] | None:
         """The reasoner's, on the test problems."""
@@ -338,26 +336,32 @@ class StudyContext:
             self._states = (key, reason(model, self.data.test, towers.view_of(config)))
         return None if key is None else self._states[1]
 
-    def _scores(self, tower: Tower, config: TransnarConfig, samples: slice = slice(None)) -> Scores:
-        datasets, states = self._test(self._states_for(config), samples)
+    def _scores(self, tower: Tower, config: TransnarConfig, few: bool = False) -> Scores:
+        datasets, states = self.data.test, self._states_for(config)
+        if few:
+            datasets, states = self._few(states)
         return scores_of(datasets, tower_answers(tower, datasets, states, seed=config.seed))
 
-    def _test(
-        self, states: Sequence[ReasonerStates] | None, samples: slice
+    def _few(
+        self, states: Sequence[ReasonerStates] | None
     ) -> tuple[list[TextDataset], list[ReasonerStates] | None]:
-        """These samples of all test problems, and the states on them."""
-        datasets = [dataset.take(samples) for dataset in self.data.test]
-        return datasets, None if states is None else [s.take(samples) for s in states]
+        """The test problems of scores on the way, and the states on them."""
+        sizes = self.study.evaluation_sizes or self.study.test_sizes
+        chosen = [number for number, d in enumerate(self.data.test) if d.size in sizes]
+        samples = slice(self.study.evaluation_problems)
+        datasets = [self.data.test[number].take(samples) for number in chosen]
+        return datasets, None if states is None else [states[n].take(samples) for n in chosen]
 
     def _by_size(self, scores: Scores) -> str:
-        by_size = (f"{n}: {mean_clrs(scores, [n]):.3f}" for n in self.study.test_sizes)
+        sizes = sorted({size for by_size in scores.values() for size in by_size})
+        by_size = (f"{n}: {mean_clrs(scores, [n]):.3f}" for n in sizes)
         return f"mean CLRS score by size {', '.join(by_size)}"
 
     def _mechanism(self) -> None:
         path = self.out / "mechanism.json"
         if path.exists():
             return
-        trained = towers.load(self.out / f"hybrid-{self.study.seeds[0]}")
+        trained = self.hybrid
         states = self._states_for(trained.config)
         assert states is not None
         task, size = self.study.mechanism
@@ -366,7 +370,7 @@ class StudyContext:
         recording = mechanism.record(trained.tower, dataset, states[place])
         pointer = next(f for f in dataset.problems.at(Stage.OUTPUT) if f.kind is Kind.POINTER)
         reads = mechanism.reads(recording, dataset.problems.outputs[pointer.name])
-        datasets, few = self._test(states, slice(self.study.evaluation_problems))
+        datasets, few = self._few(states)
         assert few is not None
         ablated = mechanism.ablations(trained.tower, datasets, few, trained.config.seed)
         content = {
@@ -375,6 +379,7 @@ class StudyContext:
             "problems": len(dataset),
             "reads": reads._asdict(),
             "gates": mechanism.cross_attention_of(recording).gates.tolist(),
+            "exchange": exchange.measure(trained, dataset)._asdict(),
             "ablations": {name: as_json(scores) for name, scores in ablated.items()},
         }
         write_bytes(path, json.dumps(content, indent=1).encode())

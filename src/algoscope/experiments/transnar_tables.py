@@ -1,5 +1,6 @@
 """Tables of a study's results, and what is kept of the way to them."""
 
+import math
 import pathlib
 from collections.abc import Iterable, Sequence
 from statistics import fmean
@@ -11,6 +12,7 @@ from algoscope import serialise, tasks
 from algoscope.files import read_arrays
 from algoscope.table import Table
 from algoscope.tasks import Kind, Location, Stage
+from algoscope.transnar.exchange import Exchange
 from algoscope.transnar.mechanism import GATES_SHUT, OTHER_STATES, Reads
 from algoscope.transnar.scores import (
     FIELDS,
@@ -25,6 +27,30 @@ from algoscope.transnar.scores import (
 from algoscope.transnar.verdict import Evidence, decide
 from algoscope.verdict import Verdict
 
+BASE, HYBRID = "base", "hybrid"
+REASONER, PIPELINE = "reasoner alone", "text to graph to reasoner"
+SOLVER, ONE_ANSWER = "reference algorithm", "one answer for all problems"
+RIVALS = (REASONER, PIPELINE, SOLVER, ONE_ANSWER)
+"""Titles of rows that are no towers."""
+CLASSES = {
+    "sorting": ("insertion_sort", "bubble_sort", "heapsort", "quicksort"),
+    "searching": ("minimum", "binary_search", "quickselect"),
+    "divide and conquer": ("find_maximum_subarray_kadane",),
+    "greedy": ("activity_selector", "task_scheduling"),
+    "dynamic programming": ("matrix_chain_order", "lcs_length", "optimal_bst"),
+    "graphs": (
+        "dfs", "topological_sort", "articulation_points", "bridges",
+        "strongly_connected_components", "mst_kruskal", "mst_prim", "bellman_ford", "dijkstra",
+        "dag_shortest_paths", "floyd_warshall", "bfs",
+    ),
+    "strings": ("naive_string_matcher", "kmp_matcher"),
+    "geometry": ("segments_intersect", "graham_scan", "jarvis_march"),
+}  # fmt: skip
+"""The eight classes of CLRS-30."""
+PUBLISHED = {"mean of 30 tasks": 0.7598, "bfs": 0.9973, "dfs": 0.4779, "bellman_ford": 0.9739}
+"""Scores of Triplet-GMPNN at n = 64, each task trained alone (Ibarz et al. 2022)."""
+_NOT_LEARNT = "not learnt"
+_Z = 1.96
 _LENGTHS = ("one or two numbers", "a number for each node", "decimals or a matrix")
 """How long answers are: where they grow with n, most scores say whether a tower can count."""
 
@@ -42,6 +68,8 @@ def _length_of_answers(task: str) -> str:
 def table(results: dict[str, Any]) -> Table:
     """Mean CLRS scores over tasks, by row and size."""
     sizes = results["test_sizes"]
+    tested = next(iter(results["rows"].values()))[0].values()
+    counts = {n: sum(str(n) in by_size for by_size in tested) for n in sizes}
     rows = []
     for name, content in results["rows"].items():
         each = [from_json(scores) for scores in content]
@@ -55,24 +83,133 @@ def table(results: dict[str, Any]) -> Table:
     return Table(
         "mean CLRS score over tasks, by size; then the mean over unseen sizes, and shape, parse "
         "and exact over all",
-        ["", *(f"n = {size}" for size in sizes), "unseen", "shape", "parse", "exact"],
+        ["", *(_size(n, counts[n], len(tested)) for n in sizes), *_OTHERS],
         rows,
     )
 
 
+_OTHERS = ("unseen", "shape", "parse", "exact")
+
+
+def _size(size: int, tested: int, tasks: int) -> str:
+    return f"n = {size}" if tested == tasks else f"n = {size} ({tested} tasks)"
+
+
 def task_table(results: dict[str, Any], names: Sequence[str] | None = None) -> Table:
-    """CLRS scores by task, means over the unseen sizes; of all rows, or of these."""
-    rows = {name: results["rows"][name] for name in names or results["rows"]}
-    columns = [averaged([from_json(s) for s in content]) for content in rows.values()]
+    """CLRS scores by task, means over the unseen sizes; of all rows, or of these. Where a tower has
+    not learnt a task, the cell says so."""
+    rows = _averages(results, names)
+    learnt = learnt_tasks(results)
     sizes = results["unseen_sizes"]
+
+    def cell(row: str, task: str) -> str:
+        score = fmean([rows[row][task][size].clrs for size in sizes])
+        said = row not in learnt or task in learnt[row]
+        return f"{score:.3f}" if said else f"{score:.3f}, {_NOT_LEARNT}"
+
+    tested = next(iter(rows.values()))
     return Table(
-        f"CLRS score by task, mean over {sizes_text(sizes)}",
+        f"CLRS score by task, mean over {sizes_text(sizes)}; {_NOT_LEARNT}: at sizes of its "
+        "training, the tower is not surely above one answer for all problems",
         ["task", *rows],
+        [[task, *(cell(row, task) for row in rows)] for task in tested],
+    )
+
+
+def class_table(results: dict[str, Any], names: Sequence[str] | None = None) -> Table:
+    """CLRS scores by class of algorithms, means over its tasks and the unseen sizes."""
+    rows, sizes = _averages(results, names), results["unseen_sizes"]
+    known = next(iter(rows.values()))
+    classes = {name: [t for t in tasks if t in known] for name, tasks in CLASSES.items()}
+    return Table(
+        f"CLRS score by class of algorithms, mean over its tasks and {sizes_text(sizes)}",
+        ["class", "tasks", *rows],
         [
-            [task, *_cells(fmean([c[task][s].clrs for s in sizes]) for c in columns)]
-            for task in columns[0]
+            [name, str(len(members)), *_cells(_mean_of(s, members, sizes) for s in rows.values())]
+            for name, members in classes.items()
+            if members
         ],
     )
+
+
+def _mean_of(scores: Scores, tasks: Sequence[str], sizes: Sequence[int]) -> float:
+    return mean_clrs({task: scores[task] for task in tasks}, sizes)
+
+
+def _averages(results: dict[str, Any], names: Sequence[str] | None = None) -> dict[str, Scores]:
+    """Of all rows, or of these, the mean over seeds."""
+    chosen = results["rows"] if names is None else names
+    return {name: averaged([from_json(s) for s in results["rows"][name]]) for name in chosen}
+
+
+def learnt_tasks(results: dict[str, Any]) -> dict[str, set[str]]:
+    """Of each tower, the tasks whose CLRS score at sizes of its training is above that of one
+    answer for all problems by more than the 95 % interval over problems. None of them is there if
+    no such size was tested."""
+    sizes = seen_sizes(results)
+    if not sizes or ONE_ANSWER not in results["rows"]:
+        return {}
+    rows = _averages(results)
+    one_answer = rows[ONE_ANSWER]
+
+    def is_learnt(scores: Scores, task: str) -> bool:
+        pairs = [(scores[task][n], one_answer[task][n]) for n in sizes]
+        ahead = fmean(tower.clrs - one.clrs for tower, one in pairs)
+        errors = [score.clrs_error for pair in pairs for score in pair]
+        return ahead > _Z * math.hypot(*errors) / len(sizes)
+
+    towers = [name for name in rows if name not in RIVALS]
+    return {name: {t for t in rows[name] if is_learnt(rows[name], t)} for name in towers}
+
+
+def learnt_table(results: dict[str, Any]) -> Table:
+    """Which tasks each tower has learnt."""
+    tested = list(next(iter(results["rows"].values()))[0])
+    rows = []
+    for name, tasks_learnt in learnt_tasks(results).items():
+        others = [task for task in tested if task not in tasks_learnt]
+        rows.append([name, f"{len(tasks_learnt)} of {len(tested)}", ", ".join(others) or "–"])
+    return Table(
+        "tasks on which a tower is surely above one answer for all problems at "
+        f"{sizes_text(seen_sizes(results))}, a size of its training",
+        ["", "learnt", _NOT_LEARNT],
+        rows,
+    )
+
+
+def held_out_table(results: dict[str, Any]) -> Table:
+    """CLRS scores on tasks that two rows have not been trained on, but their reasoner has."""
+    rows, sizes = _averages(results), [*seen_sizes(results), *results["unseen_sizes"]]
+    shown = [name for name in rows if name in (BASE, HYBRID, *RIVALS) or "held out" in name]
+    return Table(
+        f"CLRS score on the tasks held out, mean over {sizes_text(sizes)}",
+        ["", *results["held_out"]],
+        [
+            [name, *_cells(_mean_of(rows[name], [task], sizes) for task in results["held_out"])]
+            for name in shown
+        ],
+    )
+
+
+def canonical_table(results: dict[str, Any]) -> Table:
+    """The reasoner on the canonical tests, beside the published Triplet-GMPNN."""
+    scores = results["canonical"]
+    shown = {f"mean of {len(scores)} tasks": fmean(scores.values())} | scores
+    return Table(
+        "the reasoner on the canonical tests of CLRS-30 (n = 64), all tasks in one network; "
+        "published: Triplet-GMPNN, a network for each task",
+        ["", "reasoner", "published"],
+        [
+            [name, f"{score:.4f}", f"{PUBLISHED[name]:.4f}" if name in PUBLISHED else "–"]
+            for name, score in shown.items()
+        ],
+    )
+
+
+def seen_sizes(results: dict[str, Any]) -> list[int]:
+    """Test sizes that towers were trained on."""
+    trained, unseen = results["config"]["tower"]["sizes"], results["unseen_sizes"]
+    return [size for size in results["test_sizes"] if size in trained and size not in unseen]
 
 
 def answer_tables(results: dict[str, Any]) -> list[Table]:
@@ -92,9 +229,7 @@ def answer_tables(results: dict[str, Any]) -> list[Table]:
 
 
 def _seen_and_unseen(results: dict[str, Any]) -> list[list[int]]:
-    unseen = results["unseen_sizes"]
-    seen = [size for size in results["test_sizes"] if size not in unseen]
-    return [sizes for sizes in (seen, unseen) if sizes]
+    return [sizes for sizes in (seen_sizes(results), results["unseen_sizes"]) if sizes]
 
 
 def _cells(values: Iterable[float]) -> list[str]:
@@ -128,15 +263,37 @@ def ablation_table(results: dict[str, Any]) -> Table:
     for name, content in whole.items():
         scores = from_json(content)
         each = [
-            mean_clrs({task: scores[task] for task in names}, results["test_sizes"])
+            mean_clrs({task: scores[task] for task in names}, _looked_at(results))
             for names in (list(scores), *lengths.values())
         ]
         rows.append([name, *_cells(each)])
     return Table(
-        "mean CLRS score of the first hybrid over all sizes, with parts of its reading taken away, "
-        "by what answers are",
+        f"mean CLRS score of the first hybrid over {sizes_text(_looked_at(results))}, with parts "
+        "of its reading taken away, by what answers are",
         ["", "all", *lengths],
         rows,
+    )
+
+
+def _looked_at(results: dict[str, Any]) -> list[int]:
+    """Sizes of scores on the way and of ablations."""
+    return results.get("evaluation_sizes", results["test_sizes"])
+
+
+def exchange_table(results: dict[str, Any]) -> Table:
+    """The causal test, against what a tower would do that only reads, and one that does not."""
+    mechanism = results["mechanism"]
+    found = serialise.from_json(Exchange, mechanism["exchange"])
+    return Table(
+        f"{mechanism['task']}, n = {mechanism['size']}: the states of one node i are another "
+        f"problem's; of {found.problems} problems in which the reasoner's answer for i changes",
+        ["the tower's answer", "share"],
+        [
+            ["for i becomes the reasoner's new one", f"{found.follows:.3f}"],
+            ["for i was that before", f"{found.follows_before:.3f}"],
+            ["for i stays", f"{found.stays:.3f}"],
+            [f"for other nodes stays ({found.others} answers)", f"{found.others_stay:.3f}"],
+        ],
     )
 
 
@@ -166,26 +323,36 @@ def verdict_of(results: dict[str, Any]) -> Verdict:
 
     mechanism = results["mechanism"] or {"ablations": {}}
     ablated = {name: [from_json(content)] for name, content in mechanism["ablations"].items()}
-    sizes, unseen = results["test_sizes"], results["unseen_sizes"]
     return decide(
         Evidence(
-            hybrid=scores("hybrid"),
-            base=scores("base"),
+            hybrid=scores(HYBRID),
+            base=scores(BASE),
             untrained=scores("hybrid, untrained reasoner"),
-            reasoner=scores("reasoner alone"),
-            one_answer=scores("one answer for all problems"),
+            reasoner=scores(REASONER),
+            one_answer=scores(ONE_ANSWER),
             gates_shut=ablated.get(GATES_SHUT, []),
             other_states=ablated.get(OTHER_STATES, []),
             reads=serialise.from_json(Reads | None, mechanism.get("reads")),
-            trained_sizes=[size for size in sizes if size not in unseen],
-            unseen_sizes=unseen,
+            trained_sizes=seen_sizes(results),
+            unseen_sizes=results["unseen_sizes"],
         )
     )
 
 
 def all_tables(results: dict[str, Any]) -> list[Table]:
-    """All that a finished study has to show."""
-    made = [table(results), task_table(results), *answer_tables(results), ablation_table(results)]
+    """All that a study has to show so far."""
+    made = [table(results), task_table(results), class_table(results)]
+    if learnt_tasks(results):
+        made.append(learnt_table(results))
+    if results.get("held_out"):
+        made.append(held_out_table(results))
+    made += answer_tables(results)
+    if results["mechanism"]:
+        made.append(ablation_table(results))
+    if "exchange" in (results["mechanism"] or ()):
+        made.append(exchange_table(results))
+    if results.get("canonical"):
+        made.append(canonical_table(results))
     if any(results["curves"].values()):
         made.append(curve_table(results))
     conditions = verdict_of(results).table

@@ -4,6 +4,8 @@ from typing import get_args
 
 from algoscope import serialise, tasks
 from algoscope.configuration import (
+    Mix,
+    ReadingLayers,
     Reads,
     TowerConfig,
     TransnarConfig,
@@ -33,8 +35,10 @@ def check_tower(config: TowerConfig) -> list[str]:
         )
     if not faults and config.context > POSITIONS:
         faults.append(f"tower.context: got {config.context}, needed at most {POSITIONS}")
-    if config.reads not in get_args(Reads):
-        faults.append(unknown_name("tower.reads", config.reads, get_args(Reads)))
+    choices = {"reads": Reads, "reading_layers": ReadingLayers, "mix": Mix}
+    for name, known in choices.items():
+        if (value := getattr(config, name)) not in get_args(known):
+            faults.append(unknown_name(f"tower.{name}", value, get_args(known)))
     return faults
 
 
@@ -44,9 +48,12 @@ def check(config: TransnarConfig) -> None:
     if faults:
         raise ConfigError("\n".join(faults))
     faults = check_tower(config.tower)
-    faults += integer_faults(config, ("samples", "decimals", "steps", "batch", "warmup"))
+    faults += integer_faults(config, ("samples", "decimals", "steps", "batch", "warmup", "parts"))
     faults += integer_faults(config, ("seed", "data_seed"), least=0, most=2**32 - 1)
     faults += number_faults(config, ("learning_rate", "clip"), positive=True)
+    faults += number_faults(config, ("weight_decay",))
+    if not faults and config.samples % config.parts:
+        faults.append(f"parts: got {config.parts}, needed a divisor of {config.samples} (samples)")
     missing = [name for name in ("tasks", "sizes") if not getattr(config, name)]
     faults += [f"{name}: got none, needed at least one" for name in missing]
     known = tasks.names()
@@ -59,6 +66,9 @@ def check(config: TransnarConfig) -> None:
         faults.append("reads_inputs: got false with trains_reasoner, needed a frozen reasoner")
     if config.trains_reasoner and config.tower.reads == "stepwise":
         faults.append('tower.reads: got "stepwise" with trains_reasoner, needed "final"')
+    if config.loss == "teacher" and config.tower.reads != "nothing":
+        reads = config.tower.reads
+        faults.append(f'tower.reads: got {reads!r} with loss "teacher", needed "nothing"')
     about_reasoner = config.trains_reasoner or not (config.reasoner_trained and config.reads_inputs)
     if config.tower.reads == "nothing" and about_reasoner:
         faults.append(

@@ -4,7 +4,15 @@ For tokens T [token, width] and states G [entry, state width], entries being nod
 nodes,
 
     attended = softmax((T Q)(G K)ᵀ / sqrt(part)) G V                   for nodes, and for edges
-    answer   = tanh(gate) · [gelu(attended_nodes W_n) ; gelu(attended_edges W_e)] Mix
+    n, e     = gelu(attended_nodes W_n), gelu(attended_edges W_e)
+    answer   = tanh(gate) · mix(n, e)
+
+where mix is one of (`TowerConfig.mix`)
+
+    joined       [n ; e] M
+    sum          (n + e) M
+    mlp          gelu([n ; e] H) M
+    orthogonal   [n ; e - n (e·n) / (n·n)] M
 
 The text calls nodes by their numbers, so a state comes with the number of its node (an edge's with
 both) in sines and cosines; without them, nothing says which node is "node 3".
@@ -19,7 +27,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from algoscope.configuration import TowerConfig
+from algoscope.configuration import Mix, TowerConfig
 
 _NUMBER_WIDTH = 32
 _SHORTEST, _LONGEST = 2.5, 200.0
@@ -64,27 +72,34 @@ class Reader(eqx.Module):
     norm: Float[Array, "layer width"]
     nodes: Stream
     edges: Stream
-    mix: Float[Array, "layer width width"]
+    mix: Float[Array, "layer mixed width"]
+    """M; `mixed` is half the width for a sum, else the width."""
+    hidden: Float[Array, "layer width width"] | None
+    """H, of an MLP."""
     gate: Float[Array, " layer"]
+    kind: Mix = eqx.field(static=True)
 
     @staticmethod
     def start(key: PRNGKeyArray, config: TowerConfig, widths: Widths) -> "Reader":
         width, depth = config.width, config.layers
-        keys = iter(jax.random.split(key, 9))
+        half = width // 2
+        keys = iter([*jax.random.split(key, 9), jax.random.fold_in(key, 9)])
 
         def weights(inputs: int, outputs: int) -> Array:
             return inputs**-0.5 * jax.random.normal(next(keys), (depth, inputs, outputs))
 
         def stream(state: int) -> Stream:
-            shapes = [(width, width), (state, width), (state, width), (width, width // 2)]
+            shapes = [(width, width), (state, width), (state, width), (width, half)]
             return Stream(*(weights(*shape) for shape in shapes))
 
         return Reader(
             jnp.ones((depth, width)),
             stream(widths.node + _NUMBER_WIDTH),
             stream(widths.edge + 2 * _NUMBER_WIDTH),
-            weights(width // 2 * 2, width),
+            weights(half if config.mix == "sum" else 2 * half, width),
+            weights(2 * half, 2 * half) if config.mix == "mlp" else None,
             jnp.zeros(depth),
+            config.mix,
         )
 
 
@@ -142,8 +157,30 @@ def read(
     """What one layer's tokens get from the graph, and their attention to it."""
     from_nodes, node_attention = _attend(reader.nodes, x, memory.nodes)
     from_edges, edge_attention = _attend(reader.edges, x, memory.edges)
-    answer = jnp.concatenate([from_nodes, from_edges], -1) @ reader.mix
+    answer = _mixed(reader, from_nodes, from_edges) @ reader.mix
     return openness(reader.gate) * answer, AttentionWeights(node_attention, edge_attention)
+
+
+def _mixed(reader: Reader, nodes: Array, edges: Array) -> Float[Array, "batch token mixed"]:
+    """What M is applied to."""
+    if reader.kind == "sum":
+        return nodes + edges
+    if reader.kind == "orthogonal":
+        along = jnp.sum(edges * nodes, -1, keepdims=True)
+        edges -= nodes * along / (jnp.sum(nodes**2, -1, keepdims=True) + _EPSILON)
+    joined = jnp.concatenate([nodes, edges], -1)
+    return joined if reader.hidden is None else jax.nn.gelu(joined @ reader.hidden)
+
+
+def reading_layers(config: TowerConfig) -> tuple[bool, ...]:
+    """Whether each layer reads."""
+    depth = range(config.layers)
+    return {
+        "all": tuple(True for _ in depth),
+        "first": tuple(layer == 0 for layer in depth),
+        "last": tuple(layer == config.layers - 1 for layer in depth),
+        "alternate": tuple(layer % 2 == 0 for layer in depth),
+    }[config.reading_layers]
 
 
 def openness(gate: Float[Array, "..."]) -> Float[Array, "..."]:

@@ -2,7 +2,13 @@
 
 The loss is the cross-entropy of the answer's tokens, the mean over each answer and then over the
 batch: the tokens of a prompt are random numbers that nothing predicts, and a long answer counts as
-much as a short one. Adam, with the gradient cut to a global norm, a warm-up and a cosine.
+much as a short one. With q the tower's distribution of a token,
+
+    answers   mean over the answer's tokens of -log q(token)
+    texts     the same over all tokens of the text but the first
+    teacher   mean over the answer's tokens of -Σ p log q, with p that of a trained tower
+
+Adam, with the gradient cut to a global norm, a warm-up and a cosine.
 """
 
 import dataclasses
@@ -17,7 +23,7 @@ import numpy as np
 from jax.stages import Compiled
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from algoscope.configuration import TransnarConfig
+from algoscope.configuration import Loss, TransnarConfig
 from algoscope.networks.weights import leaf_name
 from algoscope.runs.folder import Metrics
 from algoscope.tasks import Batch
@@ -26,7 +32,7 @@ from algoscope.training.loop import no_metrics
 from algoscope.training.model import Model, begins_with
 from algoscope.training.optimiser import Adam, Learner
 from algoscope.transnar.cross_attention import Graph
-from algoscope.transnar.pool import Bucket, Pool, Shape, order_of
+from algoscope.transnar.pool import Bucket, Parts, Shape, Turn, order_of
 from algoscope.transnar.reasoner import states_in
 from algoscope.transnar.tokenizer import PAD
 from algoscope.transnar.tower import (
@@ -56,9 +62,15 @@ class TowerStep:
     shape: Shape
     adam: Adam
     trains_reasoner: tuple[str, ...]
+    loss: Loss
 
     def __call__(
-        self, learner: Learner, bucket: Bucket, chosen: Int[Array, " batch"], key: PRNGKeyArray
+        self,
+        learner: Learner,
+        bucket: Bucket,
+        chosen: Int[Array, " batch"],
+        key: PRNGKeyArray,
+        teacher: Tower | None,
     ) -> tuple[Learner, Float[Array, ""]]:
         """The learner after it, and the loss before; `chosen` are the batch's problems in the
         bucket, `key` is that of the whole training."""
@@ -69,7 +81,9 @@ class TowerStep:
             graph = batch.graph
             if weights.reasoner is not None and batch.problems is not None:
                 graph = _live_graph(weights.reasoner, self.shape, batch.problems)
-            return loss(weights.tower, batch._replace(graph=graph), positions, self.shape.answer)
+            shown = batch._replace(graph=graph)
+            span = whole_texts(shown) if self.loss == "texts" else answers(shown, self.shape.answer)
+            return loss(weights.tower, shown, positions, span, teacher)
 
         value, gradient = jax.value_and_grad(objective)(learner.weights)
         if gradient.reasoner is not None:
@@ -79,37 +93,54 @@ class TowerStep:
 
 
 def compiled(
-    config: TransnarConfig, shape: Shape, learner: Learner, bucket: Bucket, key: PRNGKeyArray
+    config: TransnarConfig,
+    shape: Shape,
+    learner: Learner,
+    bucket: Bucket,
+    key: PRNGKeyArray,
+    teacher: Tower | None = None,
 ) -> Compiled:
     """The step of a training on the problems of a bucket."""
-    schedule = Adam(config.learning_rate, config.clip, _SQUARE_DECAY, config.warmup, config.steps)
-    step = TowerStep(shape, schedule, config.trains_reasoner)
+    rate, clip, decay = config.learning_rate, config.clip, config.weight_decay
+    adam = Adam(rate, clip, _SQUARE_DECAY, config.warmup, config.steps, decay)
+    step = TowerStep(shape, adam, config.trains_reasoner, config.loss)
     chosen = jax.ShapeDtypeStruct((min(config.batch, bucket.samples),), jnp.int32)
     options = {} if config.trains_reasoner else COMPILER_OPTIONS
-    return program_for(step, learner, bucket, chosen, key, donate=(0,), **options)
+    return program_for(step, learner, bucket, chosen, key, teacher, donate=(0,), **options)
 
 
 class TowerObjective:
     """The answers' cross-entropy, in steps of one tower."""
 
-    def __init__(self, config: TransnarConfig, pool: Pool, path: object = "RUN"):
-        self._config, self._pool = config, pool
+    def __init__(
+        self,
+        config: TransnarConfig,
+        parts: Parts,
+        path: object = "RUN",
+        teacher: Tower | None = None,
+    ):
+        self._config, self._parts, self._teacher = config, parts, teacher
         self.steps = config.steps
         self.resume_command = f"algoscope transnar train --resume {path}"
         self.memory_advice = "take a smaller batch, fewer samples or a smaller tower"
         self._key = jax.random.key(config.seed)
         self._programs: dict[Shape, Compiled] = {}
-        self._batches: Iterator[tuple[Shape, np.ndarray]] = iter(())
+        self._turns: Iterator[Turn] = iter(())
 
     def place(self, learner: Learner) -> Learner:
         learner = jax.tree.map(jnp.asarray, learner)
-        config, pool, key = self._config, self._pool, self._key
+        config, parts, key = self._config, self._parts, self._key
+        turns = order_of(parts.samples, config.batch, config.seed, parts.count)
+        turns = itertools.islice(turns, int(learner.count), None)
+        first = next(turns)
+        self._turns = itertools.chain([first], turns)
+        pool = parts[first.part]
         self._programs = side_by_side(
-            {s: functools.partial(compiled, config, s, learner, pool[s], key) for s in pool}
+            {
+                s: functools.partial(compiled, config, s, learner, pool[s], key, self._teacher)
+                for s in pool
+            }
         )
-        counts = {shape: bucket.samples for shape, bucket in pool.items()}
-        batches = order_of(counts, config.batch, config.seed)
-        self._batches = itertools.islice(batches, int(learner.count), None)
         return learner
 
     def gather(self, placed: Learner) -> Learner:
@@ -121,30 +152,61 @@ class TowerObjective:
 
     def take(self, placed: Learner, start: int, stop: int) -> tuple[Learner, Metrics]:
         losses = []
-        for shape, chosen in itertools.islice(self._batches, stop - start):
-            placed, value = self._programs[shape](placed, self._pool[shape], chosen, self._key)
+        for turn in itertools.islice(self._turns, stop - start):
+            bucket = self._parts[turn.part][turn.shape]
+            step = self._programs[turn.shape]
+            placed, value = step(placed, bucket, turn.chosen, self._key, self._teacher)
             losses.append(value)
         loss = np.asarray(jax.device_get(losses), np.float32)
         return placed, no_metrics(1, 1)._replace(loss=loss[:, None, None])
 
 
+class Span(NamedTuple):
+    """Which tokens of each text are learnt; logits are made for no others."""
+
+    first: Int[Array, " batch"]
+    room: int
+    """Tokens of the longest span."""
+
+
+def answers(batch: Bucket, room: int) -> Span:
+    """Spans of answers; the longest has at most so many tokens."""
+    return Span(batch.prompt_lengths, room)
+
+
+def whole_texts(batch: Bucket) -> Span:
+    return Span(jnp.ones_like(batch.prompt_lengths), batch.tokens.shape[1] - 1)
+
+
 def loss(
-    tower: Tower, batch: Bucket, positions: Int[Array, "batch token"], answer: int
+    tower: Tower,
+    batch: Bucket,
+    positions: Int[Array, "batch token"],
+    span: Span,
+    teacher: Tower | None = None,
 ) -> Float[Array, ""]:
-    """`answer` is the number of tokens of the longest answer; logits are made for no others."""
     tokens = batch.tokens.astype(jnp.int32)
-    states, _ = forward(tower, tokens, positions, batch.graph, fused=True)
-    steps, rows = jnp.arange(answer)[None], jnp.arange(len(tokens))[:, None]
-    place = batch.prompt_lengths[:, None] + steps
+    steps, rows = jnp.arange(span.room)[None], jnp.arange(len(tokens))[:, None]
+    place = span.first[:, None] + steps
     counts = place < batch.lengths[:, None]
-    # All places differ, those outside of the text too: gradients find theirs without atomics.
-    before = jnp.where(counts, place - 1, tokens.shape[1] + steps)
-    read = states.at[rows, before].get(mode="fill", fill_value=0, unique_indices=True)
-    predicted = unembed(cast(tower), read)
-    following = tokens.at[rows, place].get(mode="fill", fill_value=PAD)
-    # A sum instead of a choice, whose gradient would be an array of zeros and a number in each row.
-    is_right = following[..., None] == jnp.arange(predicted.shape[-1])[None, None]
-    right = jnp.sum(predicted, -1, where=is_right)
+
+    def logits(tower: Tower, graph: Graph | None) -> Float[Array, "batch room vocabulary"]:
+        states, _ = forward(tower, tokens, positions, graph, fused=True)
+        # All places differ, those outside of the text too: gradients find theirs without atomics.
+        before = jnp.where(counts, place - 1, tokens.shape[1] + steps)
+        read = states.at[rows, before].get(mode="fill", fill_value=0, unique_indices=True)
+        return unembed(cast(tower), read)
+
+    predicted = logits(tower, None if tower.reader is None else batch.graph)
+    if teacher is not None:
+        expected = jax.lax.stop_gradient(jax.nn.softmax(logits(teacher, batch.graph)))
+        right = jnp.sum(predicted * expected, -1)
+    else:
+        following = tokens.at[rows, place].get(mode="fill", fill_value=PAD)
+        # A sum instead of a choice, whose gradient would be an array of zeros and a number in each
+        # row.
+        is_right = following[..., None] == jnp.arange(predicted.shape[-1])[None, None]
+        right = jnp.sum(predicted, -1, where=is_right)
     surprise = (jax.nn.logsumexp(predicted, -1) - right) * counts
     return jnp.mean(jnp.sum(surprise, 1) / jnp.sum(counts, 1))
 

@@ -7,6 +7,7 @@ applies to it as to a network's. What the tokens read of pairs of nodes, the gat
 that are read are its `cross_attention`.
 """
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from algoscope.recording import CrossAttention, Recording
 from algoscope.tasks import Kind, Location, Stage
-from algoscope.transnar.cross_attention import AttentionWeights, Graph, Reader, openness
+from algoscope.transnar.cross_attention import AttentionWeights, Graph, Reader, Stream, openness
 from algoscope.transnar.padding import TEXTS, padded
 from algoscope.transnar.pool import graph_of
 from algoscope.transnar.reasoner import ReasonerStates
@@ -212,22 +213,26 @@ def without_gates(tower: Tower) -> Tower:
 
 def without(tower: Tower, stream: str) -> Tower:
     """The hybrid that reads only nodes, or only edges: `stream` names what it does without."""
-    mix = _reader(tower).mix
-    half = mix.shape[1] // 2
-    rows = slice(None, half) if stream == "nodes" else slice(half, None)
-    return eqx.tree_at(lambda t: t.reader.mix, tower, mix.at[:, rows].set(0))
+    reader = _reader(tower)
+    read: Stream = getattr(reader, stream)
+    silent = dataclasses.replace(read, transform=jnp.zeros_like(read.transform))
+    return dataclasses.replace(tower, reader=dataclasses.replace(reader, **{stream: silent}))
+
+
+def with_other_states(states: Sequence[ReasonerStates]) -> list[ReasonerStates]:
+    """Each problem with the states of the one before it."""
+    return [s._replace(nodes=np.roll(s.nodes, 1, 1), edges=np.roll(s.edges, 1, 1)) for s in states]
 
 
 def ablations(
     tower: Tower, datasets: Sequence[TextDataset], states: Sequence[ReasonerStates], seed: int = 0
 ) -> dict[str, Scores]:
     """The scores with parts of the reading taken away."""
-    moved = [s._replace(nodes=np.roll(s.nodes, 1, 1), edges=np.roll(s.edges, 1, 1)) for s in states]
     variants = {
         GATES_SHUT: (without_gates(tower), states),
         "without nodes": (without(tower, "nodes"), states),
         "without edges": (without(tower, "edges"), states),
-        OTHER_STATES: (tower, moved),
+        OTHER_STATES: (tower, with_other_states(states)),
     }
     return {
         name: scores_of(datasets, tower_answers(changed, datasets, read, seed=seed))

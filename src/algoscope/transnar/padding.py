@@ -6,7 +6,7 @@ import jax
 from algoscope.tasks import Batch
 from algoscope.training.pool import longest
 
-TEXTS = (32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192)
+TEXTS = (32, 64, 96, 128, 192, 256, 384, 512, 640, 1024, 2048, 4096, 8192)
 """Tokens of prompt and answer in training, or of one prompt with its answer."""
 WRITTEN = (128, 512, 2048, 8192)
 """Tokens of prompts and the answers written to them, where many are tested."""
@@ -29,11 +29,13 @@ def padded_time(problems: Batch) -> int:
 
 
 def reasoner_batch(problems: int) -> int:
-    """Problems on which a reasoner runs side by side: on a GPU as many as a test has of a task and
-    size, so that test and training share programs."""
-    return min(problems, 64 if jax.default_backend() == "cpu" else 100)
+    """Problems on which a reasoner runs side by side."""
+    return min(problems, 64 if jax.default_backend() == "cpu" else 400)
 
 
-def written_batch() -> int:
-    """Prompts that are answered side by side."""
-    return 64 if jax.default_backend() == "cpu" else 256
+def written_batch(tokens: int) -> int:
+    """Prompts of so many tokens, with their answers, that are answered side by side: fewer long
+    ones, whose tokens attend to each other all at once."""
+    if jax.default_backend() == "cpu":
+        return 64
+    return 256 if tokens <= 512 else 64

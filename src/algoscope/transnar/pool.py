@@ -1,12 +1,13 @@
-"""The pool: all problems of a training on the device, in a few shapes.
+"""The pool: the problems of a training on the device, in a few shapes.
 
 A *bucket* holds datasets whose texts and graphs are padded to one shape. Batches are drawn from one
 bucket each, and their order is a function of the seed, so a base Transformer and a hybrid with the
-same seed see the same problems at the same steps.
+same seed see the same problems at the same steps. Where a reasoner's states on all problems do not
+fit, the pool is made part by part, each anew whenever its turn comes.
 """
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import jax
@@ -69,6 +70,35 @@ class Bucket(NamedTuple):
 Pool = Mapping[Shape, Bucket]
 
 
+class Parts:
+    """The pools of so many equal parts of the problems, of which the device holds one."""
+
+    def __init__(self, count: int, samples: Mapping[Shape, int], make: Callable[[int], Pool]):
+        self.count = count
+        self.samples = samples
+        """Problems in each bucket of a part."""
+        self._make = make
+        self._number: int | None = None
+        self._pool: Pool = {}
+
+    def __getitem__(self, number: int) -> Pool:
+        if number != self._number:
+            # First of all its memory is needed.
+            self._number, self._pool = None, {}
+            self._pool = self._make(number)
+            self._number = number
+        return self._pool
+
+
+class Turn(NamedTuple):
+    """A batch."""
+
+    part: int
+    shape: Shape
+    chosen: Int[np.ndarray, " batch"]
+    """Which problems of the part's bucket of this shape."""
+
+
 def training_orders(config: TransnarConfig) -> list[Order]:
     return [
         Order(task, size, config.samples, config.data_seed, TRAINING, config.decimals)
@@ -77,34 +107,64 @@ def training_orders(config: TransnarConfig) -> list[Order]:
     ]
 
 
+class Part(NamedTuple):
+    """One of so many equal parts of each dataset."""
+
+    number: int = 0
+    count: int = 1
+
+    def of(self, dataset: TextDataset) -> TextDataset:
+        size = len(dataset) // self.count
+        return dataset.take(slice(self.number * size, (self.number + 1) * size))
+
+
+ALL = Part()
+
+
 def make_buckets(
-    datasets: Sequence[TextDataset], reasoner: Model | None = None, view: View = WHOLE
+    datasets: Sequence[TextDataset],
+    reasoner: Model | None = None,
+    view: View = WHOLE,
+    part: Part = ALL,
 ) -> dict[Shape, Bucket]:
     """The problems of all datasets by shape, in an order that depends on the datasets alone; with
-    what the reasoner makes of them, if there is one."""
-    members: dict[Shape, list[TextDataset]] = {}
-    for dataset in datasets:
-        members.setdefault(_shape(dataset), []).append(dataset)
+    what the reasoner makes of them, if there is one. Of each dataset a part may be asked for; its
+    shape is that of the whole, so that all parts share programs."""
+    members = {s: [part.of(d) for d in whole] for s, whole in by_shape(datasets).items()}
     if reasoner is not None:
-        compile_for(reasoner, datasets, view)
-    return {shape: _bucket(shape, members[shape], reasoner, view) for shape in sorted(members)}
+        compile_for(reasoner, [dataset for each in members.values() for dataset in each], view)
+    return {shape: _bucket(shape, each, reasoner, view) for shape, each in members.items()}
 
 
-def make_live_buckets(datasets: Sequence[TextDataset], reasoner: Model) -> dict[Shape, Bucket]:
+def make_live_buckets(
+    datasets: Sequence[TextDataset], reasoner: Model, part: Part = ALL
+) -> dict[Shape, Bucket]:
     """A bucket for each dataset, with problems instead of states."""
     buckets = {}
-    for dataset in datasets:
-        task, time = dataset.task, longest(dataset.problems)
-        shape = _shape(dataset)._replace(nodes=dataset.nodes, task=task, time=time)
-        problems = problems_on_device(reasoner.network(task), dataset)
+    for shape, [whole] in by_shape(datasets, live=True).items():
+        dataset = part.of(whole)
+        problems = problems_on_device(reasoner.network(dataset.task), dataset)
         buckets[shape] = _bucket(shape, [dataset])._replace(problems=problems)
     return buckets
+
+
+def by_shape(datasets: Sequence[TextDataset], live: bool = False) -> dict[Shape, list[TextDataset]]:
+    """The members of each bucket; `live` ones have one each."""
+    members: dict[Shape, list[TextDataset]] = {}
+    for dataset in datasets:
+        members.setdefault(_live_shape(dataset) if live else _shape(dataset), []).append(dataset)
+    return members if live else {shape: members[shape] for shape in sorted(members)}
 
 
 def _shape(dataset: TextDataset) -> Shape:
     tokens = padded(int(dataset.lengths.max()), TEXTS)
     answer = padded(int(dataset.answer_lengths.max()), ANSWERS)
     return Shape(tokens, padded(dataset.nodes, NODES), min(tokens, answer))
+
+
+def _live_shape(dataset: TextDataset) -> Shape:
+    shape, time = _shape(dataset), longest(dataset.problems)
+    return shape._replace(nodes=dataset.nodes, task=dataset.task, time=time)
 
 
 def _bucket(
@@ -157,25 +217,24 @@ def graph_of(parts: Sequence[tuple[ReasonerStates, np.ndarray]], nodes: int) -> 
     return Graph(*map(jnp.asarray, joined))
 
 
-def order_of(
-    counts: dict[Shape, int], batch: int, seed: int
-) -> Iterator[tuple[Shape, Int[np.ndarray, " batch"]]]:
-    """Batches without end, epoch after epoch: a bucket's shape, and which of its problems. What is
-    left over at the end of a bucket waits for the next epoch's shuffle. A bucket smaller than a
-    batch is one batch."""
+def order_of(counts: Mapping[Shape, int], batch: int, seed: int, parts: int = 1) -> Iterator[Turn]:
+    """Batches without end, epoch after epoch, and part after part of an epoch; `counts` are those
+    of a part. What is left over at the end of a bucket waits for the next epoch's shuffle. A bucket
+    smaller than a batch is one batch."""
     if not sum(counts.values()):
         raise ValueError("counts: got no problems, needed some to learn from")
     epoch = 0
     while True:
         random = np.random.default_rng([seed, epoch])
-        batches = []
-        for shape, count in counts.items():
-            shuffled = random.permutation(count).astype(np.int32)
-            size = min(batch, count)
-            batches += [
-                (shape, shuffled[start : start + size])
-                for start in range(0, count - size + 1, size)
-            ]
-        for place in random.permutation(len(batches)):
-            yield batches[place]
+        for part in random.permutation(parts).tolist() if parts > 1 else [0]:
+            batches = []
+            for shape, count in counts.items():
+                shuffled = random.permutation(count).astype(np.int32)
+                size = min(batch, count)
+                batches += [
+                    Turn(part, shape, shuffled[start : start + size])
+                    for start in range(0, count - size + 1, size)
+                ]
+            for place in random.permutation(len(batches)):
+                yield batches[place]
         epoch += 1

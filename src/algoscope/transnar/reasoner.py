@@ -23,6 +23,7 @@ from jaxtyping import Array, Bool, Float
 from algoscope import networks
 from algoscope.errors import ConfigError
 from algoscope.networks import Network
+from algoscope.networks.network import Trajectory
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Batch, Kind, Stage, text
 from algoscope.tasks.transforms import with_predecessors_as_inputs
@@ -193,13 +194,19 @@ def problems_on_device(network: Network, dataset: TextDataset) -> Batch:
     return jax.tree.map(jnp.asarray, networks.to_device(network, _problems(network, dataset)))
 
 
-def states_in(network: Network, batch: Batch, time: int) -> ReasonerStates:
-    """What there is after each problem's last step, inside a compiled function."""
+def run_of(network: Network, batch: Batch, time: int) -> Trajectory:
+    """The run on problems of whose hints only the first step is there, inside a compiled
+    function."""
     hints = {
         name: jnp.pad(first, [(0, 0), (0, time - 1)] + [(0, 0)] * (first.ndim - 2))
         for name, first in batch.hints.items()
     }
-    run = networks.trajectories(network, dataclasses.replace(batch, hints=hints))
+    return networks.trajectories(network, dataclasses.replace(batch, hints=hints))
+
+
+def states_in(network: Network, batch: Batch, time: int) -> ReasonerStates:
+    """What there is after each problem's last step, inside a compiled function."""
+    run = run_of(network, batch, time)
     return ReasonerStates(
         run.states.nodes[None], run.states.edges[None], network.decide(run.outputs)
     )

@@ -4,6 +4,7 @@ Whoever answers, it is text that is scored (`tasks.text.score`): shape, parse, C
 """
 
 import itertools
+import math
 import operator
 import statistics
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,7 @@ import jax
 import numpy as np
 
 from algoscope import serialise
-from algoscope.configuration import TransnarConfig
+from algoscope.configuration import TowerConfig, TransnarConfig
 from algoscope.tasks import text
 from algoscope.training.model import Model
 from algoscope.transnar.generation import generate
@@ -89,9 +90,10 @@ def tower_answers(
         length = padded(int(dataset.prompt_lengths.max()) + room, WRITTEN)
         prompts = groups.setdefault((length, padded(dataset.nodes, NODES)), [])
         prompts += [(number, sample) for sample in range(len(dataset))]
-    size, key = written_batch(), jax.random.key(seed)
+    key = jax.random.key(seed)
     answers = [[""] * len(dataset) for dataset in datasets]
     for number, ((length, nodes), prompts) in enumerate(sorted(groups.items())):
+        size = written_batch(length)
         for start in range(0, len(prompts), size):
             # The last batch is filled up, so that all have one shape.
             batch = [prompts[i % len(prompts)] for i in range(start, start + size)]
@@ -144,9 +146,16 @@ def constant_answers(datasets: Sequence[TextDataset]) -> list[list[str]]:
     return answers
 
 
+def fits_context(tower: TowerConfig, dataset: TextDataset) -> bool:
+    """Whether the tower can write answers to all problems of the dataset."""
+    room = int(dataset.answer_lengths.max()) + _SPARE
+    return int(dataset.prompt_lengths.max()) + room <= tower.context
+
+
 def mean_clrs(scores: Scores, sizes: Sequence[int]) -> float:
-    """The mean over tasks and these sizes."""
-    return statistics.fmean(by_size[size].clrs for by_size in scores.values() for size in sizes)
+    """The mean over tasks and those of these sizes that a task was tested at; NaN if none was."""
+    each = [by_size[n].clrs for by_size in scores.values() for n in sizes if n in by_size]
+    return statistics.fmean(each) if each else math.nan
 
 
 def sizes_text(sizes: Sequence[int]) -> str:

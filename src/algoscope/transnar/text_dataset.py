@@ -20,7 +20,7 @@ from algoscope.transnar.tokenizer import PAD, tokenizer
 
 _WORTH_PROCESSES = 20_000
 """Problems from which on it pays to start processes."""
-TRAINING, TEST, PROBE = range(3)
+TRAINING, TEST, VALIDATION = range(3)
 """What problems are drawn for; each purpose has its own."""
 
 

@@ -34,6 +34,7 @@ from algoscope.transnar.cross_attention import (
     Widths,
     memory_of,
     read,
+    reading_layers,
     recomputed,
 )
 from algoscope.transnar.tokenizer import tokenizer
@@ -219,6 +220,11 @@ def _activated(x: Array, weights: Array) -> Array:
 
 
 def cast(tower: Tower) -> Tower:
+    """The tower in the type of the work. Gates of layers that do not read are zero, whatever their
+    weights are: nothing is learnt of them."""
+    if tower.reader is not None and tower.config.reading_layers != "all":
+        shut = tower.reader.gate * jnp.array(reading_layers(tower.config))
+        tower = eqx.tree_at(lambda t: t.reader.gate, tower, shut)
     return jax.tree.map(lambda weight: weight.astype(compute_dtype()), tower)
 
 

@@ -2,13 +2,16 @@
 
 run.json, results.json       as of any run
 reasoner/TASK.safetensors    the reasoner that the tower reads, if it reads one
+teacher/                     the tower that it learns from, if there is one
 weights.safetensors          the tower's, once it is finished
 metrics.safetensors          loss of every step
 checkpoint-…                 of a run that is not finished
 """
 
 import functools
+import json
 import os
+import pathlib
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -17,7 +20,7 @@ import jax
 
 from algoscope.configuration import TransnarConfig
 from algoscope.errors import ConfigError
-from algoscope.files import read_arrays, write_arrays
+from algoscope.files import read_arrays, read_json, write_arrays, write_bytes
 from algoscope.runs import Run, RunError, folder, reservation
 from algoscope.training import loop
 from algoscope.training.loop import CHECKPOINT_SECONDS, RECENT, Evaluations, Report, by_name, filled
@@ -26,7 +29,15 @@ from algoscope.training.optimiser import Learner, start_learner
 from algoscope.transnar import reasoner as reasoners
 from algoscope.transnar.config import check, config_from_json
 from algoscope.transnar.learning import TowerObjective, Weights
-from algoscope.transnar.pool import Pool, make_buckets, make_live_buckets, training_orders
+from algoscope.transnar.pool import (
+    Part,
+    Parts,
+    Pool,
+    by_shape,
+    make_buckets,
+    make_live_buckets,
+    training_orders,
+)
 from algoscope.transnar.reasoner import View
 from algoscope.transnar.text_dataset import TextDataset, draw_all
 from algoscope.transnar.tower import Tower, build
@@ -38,10 +49,14 @@ NO_EVALUATIONS = Evaluations()
 
 
 def prepare(
-    config: TransnarConfig, reasoner: Model | None, datasets: Sequence[TextDataset] | None = None
-) -> Pool:
-    """All that a tower learns from, on the device; the same for towers with the same data and
-    reasoner. `datasets` are those of `training_orders`, drawn here if they are not given."""
+    config: TransnarConfig,
+    reasoner: Model | None,
+    datasets: Sequence[TextDataset] | None = None,
+    view: View | None = None,
+) -> Parts:
+    """All that a tower learns from; the same for towers with the same data and reasoner.
+    `datasets` are those of `training_orders`, drawn here if they are not given, and `view` is what
+    is shown of the reasoner's states, to this tower if nothing else is said."""
     datasets = draw_all(training_orders(config)) if datasets is None else datasets
     context = config.tower.context
     for dataset in datasets:
@@ -50,11 +65,17 @@ def prepare(
                 f"{dataset.task} of size {dataset.size}: got texts of up to {most} tokens, needed "
                 f"at most {context}, the tower's context; take smaller sizes or a longer context"
             )
-    if reasoner is None or config.tower.reads == "nothing":
-        return make_buckets(datasets)
-    if config.trains_reasoner:
-        return make_live_buckets(datasets, reasoner)
-    return make_buckets(datasets, reasoner, view_of(config))
+    live, view = bool(config.trains_reasoner), view_of(config) if view is None else view
+
+    def make(number: int) -> Pool:
+        part = Part(number, config.parts)
+        if reasoner is not None and live:
+            return make_live_buckets(datasets, reasoner, part)
+        return make_buckets(datasets, reasoner, view, part)
+
+    members = by_shape(datasets, live)
+    samples = {s: sum(len(d) // config.parts for d in each) for s, each in members.items()}
+    return Parts(config.parts, samples, make)
 
 
 def view_of(config: TransnarConfig) -> View:
@@ -85,31 +106,38 @@ def train(
     path: str | os.PathLike,
     *,
     reasoner: Model | None = None,
-    pool: Pool | None = None,
+    teacher: "TrainedTower | None" = None,
+    parts: Parts | None = None,
     force: bool = False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     evaluations: Evaluations = NO_EVALUATIONS,
     report: Callable[[Report], None] | None = None,
 ) -> Run:
-    """Trains a tower into a new run folder. `pool` is what `prepare` gave for this data and
-    reasoner; `evaluations` are given the step and the tower."""
+    """Trains a tower into a new run folder. `parts` is what `prepare` gave for this data and
+    reasoner, that of the teacher if there is one; `evaluations` are given the step and the
+    tower."""
     check(config)
+    if (config.loss == "teacher") != (teacher is not None):
+        given = "none" if teacher is None else "one"
+        raise ConfigError(f"teacher: got {given} with loss {config.loss!r}")
     with reservation.reserved(path, force=force) as place:
         reasoner = reasoner_for(config, reasoner)
         learner = _start_learner(config, reasoner)
         folder_path = place.emptied()
         if reasoner is not None:
             reasoners.save(reasoner, folder_path / "reasoner")
+        if teacher is not None:
+            _save_teacher(teacher, folder_path / "teacher")
         loop.save(folder_path, loop.Trained(0, learner, loop.no_metrics(1, 1)))
         run = place.begin(config.as_json(), kind=KIND)
         with reservation.stoppable(run):
-            return _go_on(run, pool, loop.Pacing(report, checkpoint_seconds, evaluations))
+            return _go_on(run, parts, loop.Pacing(report, checkpoint_seconds, evaluations))
 
 
 def resume(
     path: str | os.PathLike,
     *,
-    pool: Pool | None = None,
+    parts: Parts | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     evaluations: Evaluations = NO_EVALUATIONS,
     report: Callable[[Report], None] | None = None,
@@ -119,17 +147,21 @@ def resume(
     if run.finished:
         return run
     with reservation.held(run):
-        return _go_on(run, pool, loop.Pacing(report, checkpoint_seconds, evaluations))
+        return _go_on(run, parts, loop.Pacing(report, checkpoint_seconds, evaluations))
 
 
-def _go_on(run: Run, pool: Pool | None, pacing: loop.Pacing) -> Run:
+def _go_on(run: Run, parts: Parts | None, pacing: loop.Pacing) -> Run:
     """Trains the run, which this process holds, to its end."""
     config = config_from_json(run.config)
-    reasoner = _reasoner_in(run, config)
+    reasoner = _reasoner_in(run.path, config)
     shapes = jax.eval_shape(functools.partial(_start_learner, config, reasoner))
-    pool = prepare(config, reasoner) if pool is None else pool
+    teacher = _load_teacher(run.path / "teacher") if config.loss == "teacher" else None
+    if parts is None and teacher is not None:
+        parts = prepare(config, teacher.reasoner, view=view_of(teacher.config))
+    elif parts is None:
+        parts = prepare(config, reasoner)
     begun, worked = time.monotonic(), time.process_time()
-    objective = TowerObjective(config, pool, run.path)
+    objective = TowerObjective(config, parts, run.path, teacher and teacher.tower)
     evaluations = pacing.evaluations
     on_towers = evaluations._replace(
         evaluate=lambda step, learner: evaluations.evaluate(step, learner.weights.tower)
@@ -164,15 +196,30 @@ class TrainedTower(NamedTuple):
     reasoner: Model | None
 
 
+def _save_teacher(teacher: TrainedTower, path: pathlib.Path) -> None:
+    if teacher.reasoner is not None:
+        reasoners.save(teacher.reasoner, path / "reasoner")
+    write_arrays(path / "weights.safetensors", by_name(teacher.tower))
+    write_bytes(path / "config.json", json.dumps(teacher.config.as_json()).encode())
+
+
+def _load_teacher(path: pathlib.Path) -> TrainedTower:
+    config = config_from_json(read_json(path / "config.json", dict))
+    return _tower_in(path, config)
+
+
 def load(path: str | os.PathLike) -> TrainedTower:
     run = open_run(path)
     if not run.finished:
         raise RunError(f"{run.path}: got a run that {run.progress}, needed a finished one")
-    config = config_from_json(run.config)
-    reasoner = _reasoner_in(run, config)
-    named = read_arrays(run.path / "weights.safetensors")
+    return _tower_in(run.path, config_from_json(run.config))
+
+
+def _tower_in(path: pathlib.Path, config: TransnarConfig) -> TrainedTower:
+    reasoner = _reasoner_in(path, config)
+    named = read_arrays(path / "weights.safetensors")
     shapes = jax.eval_shape(functools.partial(_start, config, reasoner))
-    return TrainedTower(config, filled(shapes, named, run.path), reasoner)
+    return TrainedTower(config, filled(shapes, named, path), reasoner)
 
 
 def _start(config: TransnarConfig, reasoner: Model | None) -> Tower:
@@ -185,5 +232,5 @@ def _start_learner(config: TransnarConfig, reasoner: Model | None) -> Learner:
     return start_learner(Weights(_start(config, reasoner), learning), validated=False)
 
 
-def _reasoner_in(run: Run, config: TransnarConfig) -> Model | None:
-    return None if config.tower.reads == "nothing" else reasoners.load(run.path / "reasoner")
+def _reasoner_in(path: pathlib.Path, config: TransnarConfig) -> Model | None:
+    return None if config.tower.reads == "nothing" else reasoners.load(path / "reasoner")

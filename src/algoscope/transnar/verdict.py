@@ -142,7 +142,7 @@ def _surely_above(evidence: Evidence, rival: Sequence[Scores], name: str) -> Con
 
 def _error(scores: Scores, sizes: Sequence[int]) -> float:
     """The standard error of `mean_clrs`, problems being independent."""
-    errors = [by_size[size].clrs_error for by_size in scores.values() for size in sizes]
+    errors = [by[size].clrs_error for by in scores.values() for size in sizes if size in by]
     return math.hypot(*errors) / len(errors)
 
 

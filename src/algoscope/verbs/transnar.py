@@ -27,6 +27,9 @@ class TrainTower(TransnarConfig, Verb):
     """A run of `algoscope train` on the same tasks; without it, the tower reads nothing."""
     reasoner_seed: int | None = None
     """Which seed of that run; its first if not given."""
+    teacher: pathlib.Path | None = None
+    """A run of `algoscope transnar train`, of a hybrid for instance: with --loss teacher, the tower
+    learns what that one expects."""
     resume: pathlib.Path | None = None
     """Go on with this run, which was stopped; no other option applies."""
     force: bool = False
@@ -49,7 +52,12 @@ class TrainTower(TransnarConfig, Verb):
                 reasoner = transnar.reasoner_of(runs.open(self.reasoner), self.reasoner_seed)
             self.output.report(f"training {names} on {device_name()} into {self.out}")
             run = transnar.train(
-                self._config(), self.out, reasoner=reasoner, force=self.force, report=report
+                self._config(),
+                self.out,
+                reasoner=reasoner,
+                teacher=None if self.teacher is None else transnar.load(self.teacher),
+                force=self.force,
+                report=report,
             )
         results = run.results
         summary = f"{results['parameters']:,} weights, loss {results['loss']:.4f}"

@@ -23,8 +23,7 @@ from algoscope.experiments.mind_the_gap.measure_seeds import measure, problems
 from algoscope.files import read_arrays, read_json, write_arrays, write_bytes
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
-from algoscope.runs.comparison import differences
-from algoscope.runs.folder import flat
+from algoscope.runs.comparison import check_same
 from algoscope.tasks import Batch
 from algoscope.training import TrainingConfig
 from algoscope.training.config import from_json
@@ -170,7 +169,7 @@ def ensembles_in(out: pathlib.Path) -> dict[str, Solutions]:
         first = measured[0]["plan"] | {"training": config, "chunk": configs[0].seeds}
         plan = Plan(**first | {"sizes": tuple(first["sizes"])})
         for path, chunk, part in zip(files, measured, plan.chunks, strict=True):
-            _check_same(chunk["plan"], plan.as_json(part), path)
+            check_same(path, chunk["plan"], plan.as_json(part))
         ensembles[plan.name] = Solutions(plan, measured, folder)
     return ensembles
 
@@ -183,8 +182,8 @@ def _measured(
     file = folder / f"{path.name}.json"
     if not file.exists():
         name = f"{plan.name}, {path.name}"
-        if path.exists():
-            _check_same(runs.open(path).config, config.as_json(), path)
+        if runs.has_begun(path):
+            check_same(path, runs.open(path).config, config.as_json())
             run = training.resume(path, report=now_and_then(name, report))
         else:
             run = training.train(config, path, report=now_and_then(name, report))
@@ -202,18 +201,10 @@ def _measured(
         write_bytes(file, _a_seed_a_line(content).encode())
         report(f"{name}: measured in {content['measuring_seconds']:.0f} s")
     content = read_json(file, dict[str, Any])
-    _check_same(content["plan"], wanted, file)
-    if path.exists():
+    check_same(file, content["plan"], wanted)
+    if runs.has_begun(path):
         _keep_two(runs.open(path), content["seeds"])
     return content
-
-
-def _check_same(settings: dict[str, Any], wanted: dict[str, Any], path: pathlib.Path) -> None:
-    for name, (needed, there) in differences([flat(wanted), flat(settings)]).items():
-        raise RunError(
-            f"{path}: was made with other settings ({name}: there {there!r}, needed {needed!r}); "
-            "give another folder, or remove that one"
-        )
 
 
 def _keep_two(run: Run, seeds: list[dict[str, Any]]) -> None:
@@ -226,7 +217,7 @@ def _keep_two(run: Run, seeds: list[dict[str, Any]]) -> None:
 
     kept = {max(seeds, key=lambda seed: seed["test"])["seed"], min(seeds, key=distance)["seed"]}
     for seed in set(run.seeds_with_weights) - kept:
-        for path in (run.path / "weights").glob(f"*/seed-{seed:05d}.safetensors"):
+        for path in run.path.glob(f"weights*/*/seed-{seed:05d}.safetensors"):
             path.unlink()
 
 
