@@ -17,8 +17,9 @@ def network(seed: int) -> networks.Network:
     return networks.build(tasks.get("bfs"), NetworkConfig(width=2), key=jax.random.key(seed))
 
 
-def finished_run(path: pathlib.Path, **changes) -> Run:
-    run = reservation.create(path, CONFIG | changes)
+def finished_run(path: pathlib.Path, *, sweep: str | None = None, **changes) -> Run:
+    facts = {"sweep": sweep} if sweep else {}
+    run = reservation.create(path, CONFIG | changes, **facts)
     metrics = Metrics(
         np.arange(8, dtype=np.float32).reshape(4, 2, 1),
         np.array([0, 2], np.int32),

@@ -2,6 +2,7 @@
 
 import shutil
 
+import duckdb
 import pytest
 from finished import finished_run
 
@@ -98,3 +99,38 @@ def test_a_query_that_may_write_copies_to_a_file(tmp_path):
         parquet.query(tmp_path / "runs", sql)
     parquet.query(tmp_path / "runs", sql, write=True)
     assert target.read_text() == "run\na\n"
+
+
+def _as_other_columns(path):
+    with duckdb.connect() as connection:
+        connection.execute(f"copy (select 1 as other) to '{path}' (format parquet)")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(path.read_bytes()[:-7]),
+        lambda path: path.write_bytes(b"PAR1" + b"x" * 100 + b"PAR1"),
+        lambda path: path.write_bytes(path.read_bytes()[:4] + path.read_bytes()[40:]),
+        _as_other_columns,
+    ],
+)
+def test_a_damaged_table_is_left_out_and_named(tmp_path, damage, capsys):
+    for name in ("a", "b"):
+        parquet.write(finished_run(tmp_path / name))
+    sql = "select run, count(*) from results group by run order by run"
+    [whole, _] = parquet.query(tmp_path, sql).rows
+    damage(tmp_path / "b" / "results.parquet")
+    assert parquet.query(tmp_path, sql).rows == [whole]
+    told = capsys.readouterr().err
+    assert f"{tmp_path / 'b' / 'results.parquet'}: cannot be read, its rows are left out" in told
+    parquet.take_in(tmp_path / "b", tmp_path)  # As the line says.
+    assert len(parquet.query(tmp_path, sql).rows) == 2
+
+
+@pytest.mark.parametrize("sql", ["", " ", ";", "-- nothing"])
+def test_a_query_that_asks_for_nothing_is_refused(tmp_path, sql):
+    parquet.write(finished_run(tmp_path / "a"))
+    with pytest.raises(RunError, match=r"query: got .*needed a select"):
+        parquet.query(tmp_path, sql)

@@ -110,9 +110,45 @@ def test_a_folder_in_which_a_process_was_killed_before_it_began_is_free(tmp_path
     assert not list(run.path.glob("checkpoint-*"))
 
 
+@pytest.mark.parametrize("locked", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    ["figures/mine.png", "weights/mine.safetensors", "report.html", "reasoner/run.json",
+     "checkpoint-000000500-abc.safetensors", "results.json"],
+)  # fmt: skip
+@pytest.mark.parametrize("force", [False, True])
+def test_a_folder_that_holds_other_than_a_beginning_is_not_emptied(tmp_path, name, locked, force):
+    """Of somebody's own, or of a run that lost its description."""
+    path = tmp_path / "a" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    if locked:
+        (tmp_path / "a" / lock.FILE).write_text("")
+    with pytest.raises(RunError, match="exists"):
+        reservation.create(tmp_path / "a", CONFIG, force=force)
+    assert path.read_text() == "mine"
+
+
 def test_names_without_a_choice_differ(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert [files.unused_folder("bfs").name for _ in range(3)] == ["bfs-001", "bfs-002", "bfs-003"]
+    with contextlib.ExitStack() as places:
+        made = [places.enter_context(files.unused_folder("bfs")) for _ in range(3)]
+        assert [path.name for path in made] == ["bfs-001", "bfs-002", "bfs-003"]
+        (made[1] / "run.json").touch()
+    assert [path.is_dir() for path in made] == [False, True, False]
+
+
+def test_links_are_not_followed(tmp_path):
+    finished_run(tmp_path / "elsewhere" / "a")
+    (tmp_path / "root" / "deep").mkdir(parents=True)
+    (tmp_path / "root" / "linked").symlink_to(tmp_path / "elsewhere" / "a")
+    (tmp_path / "root" / "deep" / "back").symlink_to(tmp_path / "root")
+    (tmp_path / "root" / "others").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "root" / "nowhere").symlink_to("nowhere")
+    finished_run(tmp_path / "root" / "deep" / "b")
+    assert [run.name for run in runs.survey(tmp_path / "root").runs] == ["b"]
+    [linked] = runs.survey(tmp_path / "root" / "linked").runs  # Unless it is what was named.
+    assert linked.finished
 
 
 def test_runs_are_found_however_deep_and_damaged_ones_are_named(tmp_path):
@@ -173,7 +209,8 @@ def test_nothing_was_lost_when_commands_were_killed():
     """What benchmarks/kills.py last found."""
     path = pathlib.Path(__file__).parents[2] / "benchmarks/kills.json"
     trials = json.loads(path.read_text())["trials"]
-    assert {trial["command"] for trial in trials} >= {"train", "gap", "sweep", "study"}
+    assert len(trials) >= 50
+    assert {trial["command"] for trial in trials} == {"train", "demo", "gap", "sweep", "study"}
     for trial in trials:
         assert trial["kills"]
         assert not trial["differing"]

@@ -5,7 +5,7 @@ import sys
 import pytest
 from finished import finished_run
 
-from algoscope import cli
+from algoscope import cli, runs
 from algoscope.runs import RunError, trackers
 
 
@@ -48,6 +48,65 @@ def test_tensorboard_compares_the_options_of_a_sweep_s_runs(tmp_path):
         found[name] = start.hparams["learning_rate"].number_value
         assert start.hparams["tasks"].string_value == '["bfs"]'
     assert found == {"a/tensorboard": 0.1, "b/tensorboard": 0.2}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_has_a_sweep_s_runs_in_one_experiment(tmp_path):
+    """Also when a run is written again, as after a kill."""
+    mlflow = pytest.importorskip("mlflow", reason="pip install mlflow")
+    for name, rate in (("a", 0.1), ("b", 0.2), ("b", 0.2)):
+        path = tmp_path / "rates" / name
+        run = runs.open(path) if path.exists() else finished_run(
+            path, sweep="rates", learning_rate=rate)  # fmt: skip
+        trackers.write(run, "mlflow")
+    store = tmp_path / "rates" / "mlflow" / "mlflow.db"
+    client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{store}")
+    experiment = client.get_experiment_by_name("rates")
+    found = {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])}
+    assert len(client.search_runs([experiment.experiment_id])) == 2
+    assert {name: run.data.params["learning_rate"] for name, run in found.items()} == {
+        "a": "0.1", "b": "0.2",
+    }  # fmt: skip
+    history = client.get_metric_history(found["b"].info.run_id, "bfs/loss/seed-00004")
+    assert sorted((m.step, m.value) for m in history) == [(0, 1), (1, 3), (2, 5), (3, 7)]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_weights_and_biases_groups_by_sweep(tmp_path):
+    """Read from the file that `wandb sync` sends."""
+    pytest.importorskip("wandb", reason="pip install wandb")
+    from wandb.proto.wandb_internal_pb2 import Record  # pyright: ignore
+
+    where = trackers.write(finished_run(tmp_path / "rates" / "a", sweep="rates"), "wandb")
+    (file,) = where.rglob("*.wandb")
+    records = [Record.FromString(content) for content in _logged(file.read_bytes())]
+    (begun,) = (record.run for record in records if record.HasField("run"))
+    assert (begun.run_group, begun.display_name, begun.project) == ("rates", "a", "algoscope")
+    losses = [
+        float(item.value_json)
+        for record in records
+        if record.HasField("history")
+        for item in record.history.item
+        if "bfs/loss/seed-00004" in (item.key, *item.nested_key)
+    ]
+    assert losses == [1, 3, 5, 7]
+
+
+def _logged(octets: bytes) -> list[bytes]:
+    """The records of a log in LevelDB's form: blocks of 32 KiB, each record in parts that have a
+    checksum, a length and a kind; a header of seven bytes comes first."""
+    size, place, records, parts = 32768, 7, [], b""
+    while place + 7 <= len(octets):
+        if size - place % size < 7:
+            place += size - place % size
+            continue
+        length, kind = int.from_bytes(octets[place + 4 : place + 6], "little"), octets[place + 6]
+        parts += octets[place + 7 : place + 7 + length]
+        place += 7 + length
+        if kind in (1, 4):  # A whole record, or the last part of one.
+            records.append(parts)
+            parts = b""
+    return records
 
 
 def test_a_tracker_that_is_not_installed_is_named(tmp_path, monkeypatch):

@@ -2,12 +2,14 @@
 after the other."""
 
 import fcntl
+import importlib
 import os
 import pathlib
 import subprocess
 import sys
 
 import pytest
+from pages import ROOT
 from tiny import contents
 
 _HERE = pathlib.Path(__file__).parent
@@ -55,3 +57,11 @@ def reference(shared, surroundings) -> dict[str, bytes]:
     made = contents(shared / "reference")
     assert len(made) == 9 * 4
     return made
+
+
+@pytest.fixture(scope="session")
+def scale():
+    """The script that makes synthetic runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        return importlib.import_module("scale")

@@ -5,7 +5,7 @@ import pathlib
 import shutil
 
 import pytest
-from tiny import SETTINGS, SWEEP, TOML
+from tiny import SETTINGS, SWEEP, TOML, contents
 
 from algoscope import runs, sweeps
 
@@ -61,14 +61,29 @@ def test_options_that_do_not_fit_are_refused(refused, tmp_path, words, message):
     assert not list(tmp_path.glob("runs/*/bfs-*"))
 
 
-def test_what_comes_after_training_is_done_later_too(tmp_path, shared, reference):
-    """Runs that are trained and scored are judged when the specification says so."""
+@pytest.mark.parametrize("after", ["score", "judge", "report"])
+def test_what_comes_after_training_is_done_later_too(tmp_path, shared, reference, after):
+    """Runs that are trained are judged, and have a page, when the specification says so."""
     item = sweeps.plan(SWEEP, tmp_path, SETTINGS)[-1].item
-    shutil.copytree(shared / "reference" / item.name, item.path)
+    path = pathlib.Path(item.path)
+    shutil.copytree(shared / "reference" / item.name, path)
+    before = contents(tmp_path)
     assert sweeps.is_done(item)
-    item = item._replace(settings=SETTINGS._replace(after="judge", problems=50))
-    assert not sweeps.is_done(item)
+    item = item._replace(settings=SETTINGS._replace(after=after, problems=50))
+    assert sweeps.is_done(item) is (after == "score")
     assert sweeps.do(item).end is sweeps.End.FINISHED
     assert sweeps.is_done(item)
-    words = json.loads((pathlib.Path(item.path) / "verdicts.json").read_text())
-    assert len(words["words"]["bfs"]) == len(runs.open(item.path).seeds) == 2
+    assert contents(tmp_path) == before, "no bit of what was trained changes"
+    assert (path / "verdicts.json").is_file() is (after != "score")
+    assert (path / "report.html").is_file() is (after == "report")
+    if after == "score":
+        return
+    words = json.loads((path / "verdicts.json").read_text())
+    assert words["problems"] == 50
+    assert len(words["words"]["bfs"]) == len(runs.open(path).seeds) == 2
+    assert not sweeps.is_done(item._replace(settings=item.settings._replace(problems=51)))
+    if after == "report":
+        page = (path / "report.html").read_text()
+        assert all(word in page for word in words["words"]["bfs"])
+        (path / "report.html").unlink()
+        assert not sweeps.is_done(item), "a page that is gone is made again"

@@ -9,7 +9,7 @@ import sys
 import threading
 
 import pytest
-from tiny import AXES, BASE, SETTINGS, SWEEP, TOML, begun, contents, wait_until
+from tiny import AXES, BASE, LONG, SETTINGS, SWEEP, TOML, begun, contents, wait_until
 
 from algoscope import runs, sweeps
 from algoscope.runs import RunError
@@ -65,7 +65,7 @@ def test_a_sweep_is_stopped_extended_and_refused_twice(tmp_path, reference):
     ends = [outcome.end for outcome in ending]
     assert ends == [sweeps.End.STOPPED] * 3
     (run,) = runs.list_runs(folder)
-    assert 0 < run.step < 60
+    assert 0 < run.step < LONG
     assert run.description.get("sweep") == "tiny"
 
     driven = sweeps.drive(SWEEP, folder, sweeps.Local(folder, workers=2), SETTINGS)

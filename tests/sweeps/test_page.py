@@ -2,7 +2,6 @@
 
 import csv
 import dataclasses
-import importlib
 import pathlib
 import shutil
 import statistics
@@ -11,7 +10,6 @@ import duckdb
 import numpy as np
 import pytest
 from browsing import FONTS, NARROWEST, cut_on_paper, misplaced, obstacles, too_wide
-from pages import ROOT
 
 from algoscope import sweeps
 from algoscope.files import RunError
@@ -29,13 +27,6 @@ AXES = {
 }
 FAILED = "<script>window.owned=1</script> out of memory"
 FIGURES = {"along", "parallel", "verdicts", "multiples", "cost"}
-
-
-@pytest.fixture(scope="module")
-def scale():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "benchmarks")
-        return importlib.import_module("scale")
 
 
 @pytest.fixture(scope="module")

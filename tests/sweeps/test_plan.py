@@ -4,7 +4,7 @@ import dataclasses
 import json
 
 import pytest
-from tiny import AXES, BASE, SETTINGS, SWEEP
+from tiny import AXES, BASE, LONG, SETTINGS, SWEEP
 
 from algoscope import sweeps
 from algoscope.serialise import from_json, to_json
@@ -43,7 +43,7 @@ def test_more_seeds_are_runs_of_their_own(tmp_path, present, wanted, expected):
     for seeds in present:
         (tmp_path / f"{stem}-{seeds}").mkdir()
     first, last = wanted
-    axes = {"data_seed": [1], "steps": [60]}
+    axes = {"data_seed": [1], "steps": [LONG]}
     sweep = sweeps.Sweep("tiny", BASE, axes, seeds=last - first, first_seed=first)
     planned = sweeps.plan(sweeps.checked(sweep), tmp_path, SETTINGS)
     assert [one.item.name.removeprefix(f"{stem}-") for one in planned] == expected

@@ -7,19 +7,28 @@ import signal
 import subprocess
 import sys
 
+import object_storage
 import pytest
 import ray_cluster
-from tiny import TOML, attempts, begun, contents, wait_until
+from tiny import LONG, ONE, SETTINGS, SWEEP, TOML, attempts, begun, contents, wait_until
 
-from algoscope import runs
+from algoscope import runs, sweeps
 
 ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
 
 
 @pytest.fixture(scope="module")
-def knowing_ray(surroundings) -> dict[str, str]:
-    """Ray's servers listen on every interface, but answer only who knows the token."""
-    return surroundings | {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+def s3():
+    with object_storage.s3() as settings:
+        yield settings
+
+
+@pytest.fixture(scope="module")
+def knowing_ray(surroundings, s3) -> dict[str, str]:
+    """Ray's servers listen on every interface, but answer only who knows the token. Its workers
+    know of an S3 server."""
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    return surroundings | token | s3
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +50,9 @@ def test_kills_change_no_bit_and_the_same_command_goes_on(
     words = command(file, folder, address)
     with log.open("w") as out:
         first = subprocess.Popen(words, env=knowing_ray, stdout=out, stderr=out)
-    wait_until(lambda: begun(folder) or first.poll() is not None)
+    name = sweeps.plan(SWEEP, folder, SETTINGS)[0].item.name
+    wait_until(lambda: name in begun(folder) or first.poll() is not None)
     assert first.poll() is None, log.read_text()
-    name = min(begun(folder))
     (lost,) = attempts(folder / f"{name}.log")
     os.kill(lost, signal.SIGKILL)
     wait_until(lambda: len(begun(folder)) > 2)
@@ -57,7 +66,7 @@ def test_kills_change_no_bit_and_the_same_command_goes_on(
 
 def test_workers_without_the_folder_go_on_from_copies(tmp_path, knowing_ray, address, reference):
     folder, file, log = tmp_path / "tiny", tmp_path / "tiny.toml", tmp_path / "log"
-    file.write_text(TOML.replace("[1, 2, 3]", "[1]").replace("[60, 40, 20]", "[60]"))
+    file.write_text(ONE)
     stored = tmp_path / "stored"
     words = command(file, folder, address, "--storage", f"file://{stored}")
     with log.open("w") as out:
@@ -69,7 +78,7 @@ def test_workers_without_the_folder_go_on_from_copies(tmp_path, knowing_ray, add
     driver.terminate()
     assert driver.wait() == 130, log.read_text()
     (stopped,) = runs.list_runs(folder)
-    assert run.step <= stopped.step < 60
+    assert run.step <= stopped.step < LONG
     assert "stopped at step" in (folder / f"{run.name}.log").read_text()
 
     with log.open("w") as out:
@@ -89,3 +98,34 @@ def test_workers_without_the_folder_go_on_from_copies(tmp_path, knowing_ray, add
     steps = [int(line.split()[1]) for line in last_attempt.splitlines() if "step " in line[:5]]
     assert min(steps) > reached
     assert contents(stored) == made
+
+
+def test_a_lost_worker_s_run_goes_on_from_object_storage(
+    tmp_path, knowing_ray, address, s3, reference
+):
+    folder, file, log = tmp_path / "tiny", tmp_path / "tiny.toml", tmp_path / "log"
+    file.write_text(ONE)
+    place = f"{object_storage.BUCKET}/tiny"
+    words = command(file, folder, address, "--storage", f"s3://{place}")
+    with log.open("w") as out:
+        driver = subprocess.Popen(words, env=knowing_ray, stdout=out, stderr=out)
+    files = object_storage.client(s3)
+
+    def checkpoints() -> list[str]:
+        return [path for path in files.find(place) if "/checkpoint-" in path]
+
+    wait_until(lambda: checkpoints() or driver.poll() is not None)
+    assert driver.poll() is None, log.read_text()
+    (told,) = (path for path in files.find(place) if path.endswith(".log"))
+    files.get_file(told, str(tmp_path / "told"))
+    (lost,) = attempts(tmp_path / "told")
+    os.kill(lost, signal.SIGKILL)
+    assert driver.wait() == 0, log.read_text()
+    made = contents(folder)
+    assert made
+    assert made == {path: reference[path] for path in made}
+    before, after = attempts(folder / pathlib.PurePath(told).name)
+    assert before == lost != after
+    assert not checkpoints()
+    copied = {path.removeprefix(f"{place}/"): path for path in files.find(place)}
+    assert {path: files.cat_file(copied[path]) for path in made} == made

@@ -1,7 +1,7 @@
 """Specifications: the same from every kind of file, and refused with all faults at once."""
 
 import pytest
-from tiny import AXES, BASE, SWEEP, TOML
+from tiny import AXES, BASE, LONG, SWEEP, TOML
 
 from algoscope import sweeps
 from algoscope.errors import ConfigError
@@ -20,7 +20,7 @@ base:
   scored_on: [test]
 axes:
   data_seed: [1, 2, 3]
-  steps: [60, 40, 20]
+  steps: [900, 40, 20]
 """
 
 
@@ -34,7 +34,7 @@ def test_toml_yaml_and_python_say_the_same(tmp_path):
 def test_every_combination_is_a_configuration():
     configs = [SWEEP.config(combination) for combination in SWEEP.combinations]
     assert [(c.data_seed, c.steps) for c in configs] == [
-        (1, 60), (1, 40), (1, 20), (2, 60), (2, 40), (2, 20), (3, 60), (3, 40), (3, 20),
+        (1, LONG), (1, 40), (1, 20), (2, LONG), (2, 40), (2, 20), (3, LONG), (3, 40), (3, 20),
     ]  # fmt: skip
     assert {(c.tasks, c.seeds, c.network.width, c.recipe.sizes) for c in configs} == {
         (("bfs",), 2, 4, (4,))
@@ -86,6 +86,26 @@ def test_all_faults_are_listed_at_once():
     for text in expected:
         assert any(fault.startswith(text) for fault in faults), text
     assert len(faults) == len(expected)
+
+
+def test_faults_of_form_hide_none_of_meaning():
+    """Somebody who mends all that is listed is not told of more."""
+    content = {
+        "seeds": -2,
+        "after": "dance",
+        "base": {"tasks": ["bsf"], "stps": 4, "network": {"width": "wide", "heads": 0}},
+        "axes": {"learning_rate": [-1.0, 0.1], "clip": []},
+    }
+    with pytest.raises(ConfigError) as caught:
+        sweeps.from_content(content)
+    faults = str(caught.value).splitlines()
+    named = (
+        "seeds: got -2", "after: got 'dance'", "unknown task: 'bsf'", "base: unknown field: 'stps'",
+        "base.network.width: got 'wide'", "heads: got 0", "learning_rate: got -1.0",
+        "axes.clip: got no value",
+    )  # fmt: skip
+    for text in named:
+        assert sum(text in fault for fault in faults) == 1, (text, faults)
 
 
 @pytest.mark.parametrize("text", ["base: {1: 2}", "axes: {network: {~: [1]}}", "1: 2"])

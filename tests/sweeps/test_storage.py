@@ -1,26 +1,43 @@
-"""Copies of runs in storage: whole at every moment, and nothing is left of what is gone."""
+"""Copies of runs in storage: whole at every moment, and nothing is left of what is gone. In memory,
+and in a real S3 server with the client that a user has."""
 
 import pathlib
+import time
 from typing import ClassVar
 
 import fsspec
+import object_storage
 import pytest
+import s3fs
 from fsspec.implementations.memory import MemoryFileSystem
 
 from algoscope.errors import ConfigError
+from algoscope.sweeps import storage as storages
 from algoscope.sweeps.storage import Storage
 
 
-@pytest.fixture
-def url(tmp_path):
-    name = f"memory://{tmp_path.name}"
-    yield name
-    fsspec.filesystem("memory").rm(f"/{tmp_path.name}", recursive=True)
+@pytest.fixture(params=["memory", "s3"])
+def url(request, tmp_path, monkeypatch):
+    if request.param == "memory":
+        yield f"memory://{tmp_path.name}"
+        fsspec.filesystem("memory").rm(f"/{tmp_path.name}", recursive=True)
+        return
+    with object_storage.s3() as settings:
+        for name, value in settings.items():
+            monkeypatch.setenv(name, value)
+        yield f"s3://{object_storage.BUCKET}/sweeps/rates"
+        s3fs.S3FileSystem.clear_instance_cache()
+
+
+def names(url: str) -> set[str]:
+    files, root = fsspec.core.url_to_fs(url)
+    files.invalidate_cache()
+    return {path.removeprefix(f"{root}/") for path in files.find(root)}
 
 
 def stored(url: str) -> dict[str, bytes]:
     files, root = fsspec.core.url_to_fs(url)
-    return {path.removeprefix(f"{root}/"): files.cat_file(path) for path in files.find(root)}
+    return {name: files.cat_file(f"{root}/{name}") for name in names(url)}
 
 
 def begin(folder: pathlib.Path) -> pathlib.Path:
@@ -66,9 +83,9 @@ def test_copies_are_made_on_the_way(tmp_path, url):
     storage = Storage(url)
     with storage.taken_up("run", tmp_path / "here", 0.0):
         begin(tmp_path / "here")
-        while "run/run.json" not in stored(url):
-            pass
-        assert "run/checkpoint-1" in stored(url)
+        while "run/run.json" not in names(url):
+            time.sleep(0.01)
+        assert "run/checkpoint-1" in names(url)
 
 
 class Ordered(MemoryFileSystem):
@@ -93,6 +110,43 @@ def test_a_description_comes_after_what_it_describes(tmp_path):
     assert Ordered.came[-1] == "run.json"
 
 
-def test_a_storage_that_nobody_knows_is_refused():
-    with pytest.raises(ConfigError, match="storage: got nowhere://x, which fsspec cannot use"):
-        Storage("nowhere://x")
+class Away(MemoryFileSystem):
+    """Takes nothing for a while, and says so in its own way."""
+
+    protocol = "away"
+    store: ClassVar[dict] = {}
+    pseudo_dirs: ClassVar[list] = [""]
+    refusals: ClassVar[list[int]] = []
+
+    def put_file(self, lpath, rpath, **more):
+        if self.refusals and self.refusals.pop():
+            raise RuntimeError("no answer")
+        super().put_file(lpath, rpath, **more)
+
+
+def test_a_storage_that_is_away_for_a_while_loses_nothing(tmp_path, monkeypatch):
+    fsspec.register_implementation("away", Away, clobber=True)
+    monkeypatch.setattr(storages, "_PATIENCE", (0.0,) * 3)
+    with Storage("away://there").taken_up("run", tmp_path / "here", 60.0):
+        begin(tmp_path / "here")
+        Away.refusals += [1, 1]
+    assert not Away.refusals
+    assert names("away://there") == {"run/checkpoint-1", "run/run.json", "run.log"}
+
+    def change() -> None:
+        with Storage("away://there").taken_up("run", tmp_path / "there", 60.0):
+            (tmp_path / "there" / "run" / "run.json").write_text("changed, and longer")
+            Away.refusals += [1] * 4
+
+    with pytest.raises(RuntimeError, match="no answer"):
+        change()
+    assert not Away.refusals
+
+
+@pytest.mark.parametrize("url", ["nowhere://x", "s3://bucket/rates"])
+def test_a_storage_that_is_not_there_is_refused(url, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    s3fs.S3FileSystem.clear_instance_cache()
+    with pytest.raises(ConfigError, match=f"storage: got {url}, which fsspec cannot use"):
+        Storage(url)

@@ -1,4 +1,4 @@
-"""A 3 × 3 × 2 sweep of trainings that take a second each, and what has to be equal of two such."""
+"""A 3 × 3 × 2 sweep of tiny trainings, and what has to be equal of two such."""
 
 import pathlib
 import re
@@ -18,11 +18,13 @@ BASE = {
     "network.width": 4,
     "scored_on": ["test"],
 }
-AXES = {"data_seed": [1, 2, 3], "steps": [60, 40, 20]}
+LONG = 900
+"""Steps of a training that is caught before it ends: a few seconds, with a checkpoint a step."""
+AXES = {"data_seed": [1, 2, 3], "steps": [LONG, 40, 20]}
 """Neither needs another compiled program."""
 SWEEP = sweeps.checked(sweeps.Sweep("tiny", BASE, AXES, seeds=2))
 SETTINGS = sweeps.Settings(checkpoint_seconds=0.0)
-TOML = """\
+TOML = f"""\
 seeds = 2
 [base]
 tasks = ["bfs"]
@@ -36,8 +38,10 @@ network.width = 4
 scored_on = ["test"]
 [axes]
 data_seed = [1, 2, 3]
-steps = [60, 40, 20]
+steps = [{LONG}, 40, 20]
 """
+ONE = TOML.replace("[1, 2, 3]", "[1]").replace(f"[{LONG}, 40, 20]", f"[{LONG}]")
+"""The long run alone."""
 _PATIENCE = 600
 
 

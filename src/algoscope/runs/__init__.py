@@ -9,7 +9,17 @@ ensemble = runs.load_ensemble("runs/bfs")  # ensemble[k] is an ordinary network
 
 from algoscope.files import RunError
 from algoscope.runs.description import State
-from algoscope.runs.folder import Metrics, Run, list_runs, load_ensemble, survey
+from algoscope.runs.folder import Metrics, Run, has_begun, list_runs, load_ensemble, survey
 from algoscope.runs.folder import open_run as open
 
-__all__ = ["Metrics", "Run", "RunError", "State", "list_runs", "load_ensemble", "open", "survey"]
+__all__ = [
+    "Metrics",
+    "Run",
+    "RunError",
+    "State",
+    "has_begun",
+    "list_runs",
+    "load_ensemble",
+    "open",
+    "survey",
+]

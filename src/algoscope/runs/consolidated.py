@@ -13,12 +13,13 @@ import contextlib
 import json
 import os
 import pathlib
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
 
+from algoscope import progress
 from algoscope.files import RunError, place, read_json, write_bytes
 from algoscope.runs.index import MANY, Entry, Stamp, is_settled, stamp_of
 from algoscope.runs.words import FILE as WORDS
@@ -28,10 +29,23 @@ TABLES = ("metrics", "validation", "results", "verdicts")
 _CONSOLIDATED = ("validation", "results", "verdicts")
 _FOLDER = ".tables"
 _FORMAT = 1
+FAULTS = (duckdb.Error, RuntimeError)
+"""What DuckDB raises: its own errors, and those of C++."""
 _MARK = b"PAR1"
 """At both ends of a Parquet file."""
 _NO_VERDICTS = {"run": "varchar", "seed": "int", "task": "varchar", "word": "varchar",
                 "problems": "int"}  # fmt: skip
+_OF_A_NUMBER = {"seed": "int", "task": "varchar", "step": "int"}
+_COLUMNS = {
+    "metrics.parquet": {**_OF_A_NUMBER, "loss": "double"},
+    "validation.parquet": {**_OF_A_NUMBER, "score": "double"},
+    "results.parquet": {
+        "seed": "int", "task": "varchar", "name": "varchar", "output": "varchar", "value": "double",
+    },
+}  # fmt: skip
+"""What a run's own files hold."""
+_MOST_NAMED = 3
+"""Of the files that are left out."""
 
 
 class _Manifest(NamedTuple):
@@ -40,7 +54,7 @@ class _Manifest(NamedTuple):
     format: int
     moment: int
     """When its files were read: nanoseconds since 1970."""
-    stamps: dict[str, Stamp]
+    stamps: dict[str, list[int]]
     """By path below the folder."""
 
 
@@ -48,8 +62,13 @@ class _Source(NamedTuple):
     """The file of one run that has its rows."""
 
     entry: Entry
-    file: pathlib.Path
+    name: str
+    """Of the file."""
     stamp: Stamp
+
+    @property
+    def file(self) -> pathlib.Path:
+        return self.entry.path / self.name
 
 
 def create(
@@ -65,29 +84,53 @@ def create(
     """Makes the table `name` of these runs, which were found at this moment; without rows it says
     what its columns are. Lazily it is a view, which is read when it is asked. A table of which no
     run has any file is not made, but for that of verdicts."""
+    sources = list(_sources(entries, name))
+    table = _Table(connection, root, name, moment, with_rows, lazily)
+    try:
+        table.create(sources)
+    except FAULTS:
+        # Some file is damaged: which one is seen when each is read alone.
+        (root / _FOLDER / f"{name}.json").unlink(missing_ok=True)
+        table.create([one for one in sources if _is_readable(connection, one)])
+
+
+class _Table(NamedTuple):
+    """A table that is to be made; see `create`."""
+
+    connection: duckdb.DuckDBPyConnection
+    root: pathlib.Path
+    name: str
+    moment: int
+    with_rows: bool
+    lazily: bool
+
+    def create(self, found: Sequence[_Source]) -> None:
+        connection, root, name = self.connection, self.root, self.name
+        sources = found if self.with_rows else next(([one] for one in found if _is_whole(one)), [])
+        fresh = []
+        if self.with_rows and len(sources) >= MANY and name in _CONSOLIDATED:
+            fresh = _fresh(connection, root, name, sources, self.moment)
+        known = {one.entry.name for one in fresh}
+        loose = [one for one in sources if one.entry.name not in known]
+        parts = [_loose(connection, name, loose)]
+        if fresh:
+            parts.append(_kept(connection, root, name, fresh))
+        if parts := [part for part in parts if part]:
+            rows = " union all by name ".join(f"select * exclude (path) from {p}" for p in parts)
+            kind = "view" if self.lazily else "table"
+            limit = "" if self.with_rows or self.lazily else " limit 0"
+            connection.execute(f"create {kind} {name} as {rows}{limit}")
+        if not self.lazily:
+            for helper in (f"fresh_{name}", f"loose_{name}"):
+                connection.unregister(helper)
+
+
+def _sources(entries: Sequence[Entry], name: str) -> Iterator[_Source]:
+    """Of the runs that have a file with rows of this table."""
     file = WORDS if name == "verdicts" else f"{name}.parquet"
-    sources = [
-        _Source(entry, entry.path / file, stamp)
-        for entry in entries
-        if any(stamp := stamp_of(entry.path, file))
-    ]
-    fresh: list[_Source] = []
-    if not with_rows:
-        sources = next(([one] for one in sources if _is_whole(one)), [])
-    elif len(sources) >= MANY and name in _CONSOLIDATED:
-        fresh = _fresh(connection, root, name, sources, moment)
-    known = {one.entry.name for one in fresh}
-    loose = [one for one in sources if one.entry.name not in known]
-    parts = [_loose(connection, name, loose)]
-    if fresh:
-        parts.append(_kept(connection, root, name, fresh))
-    if parts := [part for part in parts if part]:
-        selected = " union all by name ".join(f"select * exclude (path) from {p}" for p in parts)
-        kind, limit = ("view", "") if lazily else ("table", "" if with_rows else " limit 0")
-        connection.execute(f"create {kind} {name} as {selected}{limit}")
-    if not lazily:
-        for helper in (f"fresh_{name}", f"loose_{name}"):
-            connection.unregister(helper)
+    for entry in entries:
+        if any(stamp := stamp_of(entry.path, file)):
+            yield _Source(entry, file, stamp)
 
 
 def _fresh(
@@ -103,7 +146,7 @@ def _fresh(
         one
         for one in sources
         if manifest
-        and manifest.stamps.get(one.entry.name) == one.stamp
+        and manifest.stamps.get(one.entry.name) == list(one.stamp)
         and is_settled(one.stamp, manifest.moment)
     ]
     if len(sources) - len(fresh) < MANY:
@@ -116,7 +159,7 @@ def _fresh(
     if fresh:
         parts.append(_kept(connection, root, name, fresh))
     selected = " union all by name ".join(f"select * from {part}" for part in parts if part)
-    stamps = {one.entry.name: one.stamp for one in (*fresh, *loose)}
+    stamps = {one.entry.name: list(one.stamp) for one in (*fresh, *loose)}
     # A folder that cannot be written to is read anew each time.
     with contextlib.suppress(RunError, OSError):
         (root / _FOLDER).mkdir(exist_ok=True)
@@ -139,10 +182,13 @@ def _read(root: pathlib.Path, name: str) -> _Manifest | None:
     if not (root / _FOLDER / f"{name}.parquet").is_file():
         return None
     try:
-        manifest = read_json(root / _FOLDER / f"{name}.json", _Manifest)
-    except RunError:
+        content = read_json(root / _FOLDER / f"{name}.json", dict[str, Any])
+        # A stamp is compared alone: one of another type is that of no file.
+        manifest = _Manifest(**content)
+    except (RunError, TypeError):
         return None
-    return manifest if manifest.format == _FORMAT else None
+    whole = isinstance(manifest.moment, int) and isinstance(manifest.stamps, dict)
+    return manifest if whole and manifest.format == _FORMAT else None
 
 
 def _kept(
@@ -166,6 +212,7 @@ def _loose(connection: duckdb.DuckDBPyConnection, name: str, loose: Sequence[_So
         casts = ", ".join(f"{column}::{kind} as {column}" for column, kind in _NO_VERDICTS.items())
         return f"(select path::varchar as path, {casts} from loose_verdicts)"
     whole = [one for one in loose if _is_whole(one)]
+    _say_left_out([one for one in loose if one not in whole])
     if not whole:
         return ""
     columns = {
@@ -198,6 +245,35 @@ def _verdicts(loose: Sequence[_Source]) -> dict[str, np.ndarray]:
     columns = zip(*rows, strict=True) if rows else ((),) * 6
     names = ("path", *_NO_VERDICTS)
     return {name: np.array(values, object) for name, values in zip(names, columns, strict=True)}
+
+
+def _is_readable(connection: duckdb.DuckDBPyConnection, source: _Source) -> bool:
+    """Whether the file holds what it should; one that does not is left out, and named."""
+    columns = _COLUMNS.get(source.name)
+    if columns is None or not _is_whole(source):
+        return True
+    # What is only counted, DuckDB takes from the end of the file.
+    read = ", ".join(f'sum(hash("{name}"::{kind}))' for name, kind in columns.items())
+    file = str(source.file)
+    try:
+        connection.execute(f"select {read} from read_parquet($file)", {"file": file}).fetchall()
+        listed = connection.execute("select * from read_parquet($file) limit 0", {"file": file})
+        fits = {column[0] for column in listed.description or ()} == set(columns)
+    except FAULTS:
+        fits = False
+    if not fits:
+        _say_left_out([source])
+    return fits
+
+
+def _say_left_out(sources: Sequence[_Source]) -> None:
+    for one in sources[:_MOST_NAMED]:
+        progress.note(
+            f"{one.file}: cannot be read, its rows are left out; if it is damaged, `algoscope runs "
+            f"import {one.entry.path} --root {one.entry.path.parent}` makes it anew"
+        )
+    if len(sources) > _MOST_NAMED:
+        progress.note(f"and {len(sources) - _MOST_NAMED} others")
 
 
 def _is_whole(source: _Source) -> bool:

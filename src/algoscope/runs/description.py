@@ -79,6 +79,14 @@ class TestSet(TypedDict):
     split: str
 
 
+class OtherScores(TypedDict):
+    """Of the weights that a run does not keep as its own."""
+
+    test: Scores
+    fresh: Scores
+    seen: Scores
+
+
 class Results(TypedDict):
     """results.json of graph networks."""
 
@@ -88,6 +96,10 @@ class Results(TypedDict):
     test_set: NotRequired[dict[str, TestSet]]
     best_step: list[int]
     best_validation: list[float]
+    last: NotRequired[OtherScores]
+    """Of the last weights, where the best are kept."""
+    best: NotRequired[OtherScores]
+    """Of the best weights, where the last are kept."""
 
 
 def read_description(path: pathlib.Path) -> Description:
@@ -114,11 +126,15 @@ def read_results(path: pathlib.Path, description: Description) -> Any:
     results = read_json(path, Results)
     seeds = description["config"]["seeds"]
     lists = {name: results[name] for name in ("best_step", "best_validation")}
-    for name in ("test", "fresh", "seen"):
-        for task, scores in results[name].items():
-            lists |= {f"{name}.{task}.{output}": values for output, values in scores.items()}
-            if "score" not in scores:
-                raise RunError(f"{path}: {name}.{task}.score: not there, and needed")
+    parts: dict[str, Any] = {"": results}
+    parts |= {f"{name}.": results[name] for name in ("last", "best") if name in results}
+    for where, part in parts.items():
+        for name in ("test", "fresh", "seen"):
+            for task, scores in part[name].items():
+                place = f"{where}{name}.{task}"
+                lists |= {f"{place}.{output}": values for output, values in scores.items()}
+                if "score" not in scores:
+                    raise RunError(f"{path}: {place}.score: not there, and needed")
     for name, values in lists.items():
         if len(values) != seeds:
             raise RunError(f"{path}: {name}: got {len(values)} numbers, needed one a seed, {seeds}")

@@ -5,6 +5,8 @@
     metrics.safetensors          loss of every step, score of every validation
     metrics.parquet, validation.parquet, results.parquet      the same as tables, for queries
     weights/TASK/seed-00007.safetensors                       each an ordinary network
+    weights-last/TASK/…                                       the same network's last weights;
+                                                              weights-best, where those are kept
     checkpoint-STEP-DIGEST.safetensors                        of a run that is not finished
     live.json                                                 how far it is, see `live`
     .lock                                                     held by the process that trains it
@@ -16,6 +18,7 @@ runs does not wait for them.
 
 import dataclasses
 import datetime
+import functools
 import json
 import operator
 import os
@@ -138,8 +141,25 @@ class Run:
         kind = f"{self.description['kind']} " if "kind" in self.description else ""
         return f"algoscope {kind}train --resume {self.path}{file}"
 
-    def ensemble(self, seeds: Sequence[int] | None = None) -> "Ensemble":
-        """The best weights of each seed."""
+    @property
+    def keeps(self) -> str:
+        """Which weights are in weights/, best (on validation) or last."""
+        return self.config.get("keep", "best")
+
+    def results_of(self, weights: str) -> dict[str, Any]:
+        """The scores by set of the best or of the last weights; a RunError if a run of an earlier
+        version has not scored them."""
+        results = self.results
+        if weights == self.keeps:
+            return results
+        if weights not in results:
+            raise RunError(f"{self.path}: has no scores of its {weights} weights; train it anew")
+        return results[weights]
+
+    def ensemble(
+        self, seeds: Sequence[int] | None = None, weights: str | None = None
+    ) -> "Ensemble":
+        """Each seed with the weights that the run keeps, or with its best or its last ones."""
         from algoscope import networks
         from algoscope.networks import Ensemble
 
@@ -147,7 +167,7 @@ class Run:
         chosen = tuple(self.seeds if seeds is None else seeds)
         by_task = {}
         for task in self.tasks:
-            paths = [self._weights(task, seed) for seed in chosen]
+            paths = [self._weights(task, seed, weights) for seed in chosen]
             for path in paths:
                 if not path.exists():
                     raise RunError(
@@ -158,8 +178,9 @@ class Run:
             by_task |= Ensemble.of(members, task, chosen).networks
         return Ensemble(by_task, chosen)
 
-    def _weights(self, task: str, seed: int) -> pathlib.Path:
-        return self.path / "weights" / task / _weights_name(seed)
+    def _weights(self, task: str, seed: int, weights: str | None = None) -> pathlib.Path:
+        place = "weights" if weights in (None, self.keeps) else f"weights-{weights}"
+        return self.path / place / task / _weights_name(seed)
 
     def _need_finished(self) -> None:
         if not self.finished:
@@ -176,17 +197,26 @@ class Run:
         return f"stopped at {steps}; go on with `{self.resume_command}`"
 
 
+def has_begun(path: str | os.PathLike) -> bool:
+    """Whether the folder holds a run. Where a process was killed before it had begun one, there is
+    a folder without, and a run may begin in it."""
+    return (pathlib.Path(path) / DESCRIPTION).is_file()
+
+
 def open_run(path: str | os.PathLike) -> Run:
     path = pathlib.Path(path)
     description = path / DESCRIPTION
-    if not description.is_file():
+    if not has_begun(path):
         raise RunError(f"{path}: got no run folder, needed one that holds a {DESCRIPTION}")
     return Run(path, read_description(description))
 
 
-def load_ensemble(path: str | os.PathLike, seeds: Sequence[int] | None = None) -> "Ensemble":
-    """The ensemble that a run trained: for each seed its best weights."""
-    return open_run(path).ensemble(seeds)
+def load_ensemble(
+    path: str | os.PathLike, seeds: Sequence[int] | None = None, weights: str | None = None
+) -> "Ensemble":
+    """The ensemble that a run trained: each seed with the weights that the run keeps (its best, if
+    not told otherwise), or with its `best` or its `last` ones."""
+    return open_run(path).ensemble(seeds, weights)
 
 
 class Damaged(NamedTuple):
@@ -217,12 +247,19 @@ def survey(root: str | os.PathLike) -> Listing:
 
 
 def run_folders(root: pathlib.Path) -> Iterator[pathlib.Path]:
-    """Those below a folder that hold a description."""
-    for folder, inside, files in os.walk(root):
-        inside[:] = sorted(name for name in inside if not name.startswith("."))
-        if DESCRIPTION in files:
-            inside.clear()
-            yield pathlib.Path(folder)
+    """Those below a folder that hold a description, which is asked for first: what else is in a
+    run need not be listed. Links are not followed: they may lead back, or out of the folder."""
+    if os.path.isfile(os.path.join(root, DESCRIPTION)):
+        yield root
+        return
+    try:
+        with os.scandir(root) as found:
+            inside = [e.name for e in found if e.is_dir(follow_symlinks=False)]
+    except OSError:  # Gone by now, or nobody's to read.
+        return
+    for name in sorted(inside):
+        if not name.startswith("."):
+            yield from run_folders(root / name)
 
 
 def list_runs(root: str | os.PathLike) -> list[Run]:
@@ -237,23 +274,33 @@ def note(run: Run, *notes: str) -> Run:
     return _describe(run, notes=[*run.notes, *notes])
 
 
-def finish(run: Run, ensemble: "Ensemble", metrics: Metrics, results: Mapping[str, Any]) -> Run:
-    """Writes all that a finished run holds, and marks it finished last of all."""
+def finish(
+    run: Run,
+    ensemble: "Ensemble",
+    metrics: Metrics,
+    results: Mapping[str, Any],
+    others: "Mapping[str, Ensemble] | None" = None,
+) -> Run:
+    """Writes all that a finished run holds, and marks it finished last of all; `others` are the
+    same networks with other weights, by what those are."""
+    for name, written in {"": ensemble, **(others or {})}.items():
+        folder = f"weights-{name}" if name else "weights"
+        place(run.path / folder, functools.partial(_write_weights, written))
+    write_arrays(run.path / "metrics.safetensors", metrics._asdict())
+    return seal(run, results)
+
+
+def _write_weights(ensemble: "Ensemble", folder: pathlib.Path) -> None:
     import jax
 
     from algoscope import networks
 
-    def fill(folder: pathlib.Path) -> None:
-        for task, network in ensemble.networks.items():
-            (folder / task).mkdir(parents=True)
-            on_host = jax.tree.map(np.asarray, network)
-            for index, seed in enumerate(ensemble.seeds):
-                member = jax.tree.map(operator.itemgetter(index), on_host)
-                networks.save(member, folder / task / _weights_name(seed), task)
-
-    place(run.path / "weights", fill)
-    write_arrays(run.path / "metrics.safetensors", metrics._asdict())
-    return seal(run, results)
+    for task, network in ensemble.networks.items():
+        (folder / task).mkdir(parents=True)
+        on_host = jax.tree.map(np.asarray, network)
+        for index, seed in enumerate(ensemble.seeds):
+            member = jax.tree.map(operator.itemgetter(index), on_host)
+            networks.save(member, folder / task / _weights_name(seed), task)
 
 
 def seal(run: Run, results: Mapping[str, Any]) -> Run:

@@ -87,8 +87,21 @@ class _Index(NamedTuple):
     facts: dict[str, Facts]
 
 
+class Found(NamedTuple):
+    """The runs below a folder."""
+
+    entries: list[Entry]
+    """By path."""
+    moment: int
+    """Before any of them was looked at: nanoseconds since 1970."""
+
+
 def entries(root: pathlib.Path) -> list[Entry]:
     """All runs below a folder, by path, as `folder.survey` finds them."""
+    return find(root).entries
+
+
+def find(root: pathlib.Path) -> Found:
     if not root.is_dir():
         raise RunError(f"{root}: got no folder, needed one that holds runs")
     known, moment = _read(root), time.time_ns()
@@ -105,7 +118,7 @@ def entries(root: pathlib.Path) -> list[Entry]:
         with contextlib.suppress(RunError):
             content = json.dumps(_Index(_FORMAT, moment, stamps, facts)._asdict())
             write_bytes(root / _FILE, content.encode())
-    return listed
+    return Found(listed, moment)
 
 
 def stamp_of(folder: pathlib.Path, *names: str) -> Stamp:

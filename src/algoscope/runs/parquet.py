@@ -10,7 +10,6 @@ verdicts    run, seed, task, word, problems
 import contextlib
 import pathlib
 import shutil
-import time
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
@@ -18,7 +17,8 @@ import duckdb
 import numpy as np
 
 from algoscope import progress
-from algoscope.files import RunError, explained, place
+from algoscope.errors import short
+from algoscope.files import RunError, beside, explained, place
 from algoscope.runs import consolidated, index, lock
 from algoscope.runs.folder import DESCRIPTION, Run, open_run, write_description
 from algoscope.runs.index import Entry
@@ -68,9 +68,13 @@ def take_in(path: pathlib.Path, root: pathlib.Path, *, force: bool = False) -> R
     target = root / path.resolve().name
     if target.resolve() != path.resolve():
         with reserved(target, force=force) as reservation, explained(target):
-            # The description last: a folder that has one is a whole run.
+            copied = beside(reservation.emptied() / path.name)
             ignored = shutil.ignore_patterns(DESCRIPTION, lock.FILE, ".unfinished-*")
-            shutil.copytree(path, reservation.emptied(), ignore=ignored, dirs_exist_ok=True)
+            shutil.copytree(path, copied, ignore=ignored, dirs_exist_ok=True)
+            for entry in copied.iterdir():
+                entry.rename(target / entry.name)
+            copied.rmdir()
+            # The description last: a folder that has one is a whole run.
             write_description(target, run.description)
     run = open_run(target)
     write(run)
@@ -96,39 +100,48 @@ def query(root: pathlib.Path, sql: str, *, write: bool = False) -> QueryResult:
                 connection.execute(f"set {setting}")
         try:
             answer = connection.execute(sql)
+            if answer is None:
+                raise RunError(f"query: got {short(sql)}, which asks for nothing, needed a select")
             columns = [column[0] for column in answer.description or []]
             return QueryResult(columns, answer.fetchall())
         except duckdb.PermissionException as error:
             raise RunError(
                 f"query: {error}; a query reaches the tables of the runs alone, --write allows more"
             ) from None
-        except duckdb.Error as error:
+        except consolidated.FAULTS as error:
             raise RunError(f"query: {error}") from None
 
 
 @contextlib.contextmanager
 def connected(
-    root: pathlib.Path, named: Collection[str], *, lazily: bool = False
+    root: pathlib.Path,
+    named: Collection[str],
+    *,
+    lazily: bool = False,
+    found: index.Found | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection with the tables of the runs below `root`: those named with their rows, others
-    with their columns alone. Lazily they are views."""
-    moment = time.time_ns()
-    entries = [entry for entry in index.entries(root) if entry.facts]
+    """A connection with the tables of the runs below `root`, or of those that were found there:
+    the tables named with their rows, others with their columns alone. Lazily they are views."""
+    found = found or index.find(root)
+    entries = [entry for entry in found.entries if entry.facts]
     if not entries:
         raise RunError(f"{root}: got a folder without runs, needed one that holds some")
     with duckdb.connect() as connection:
         connection.register("runs", _described(entries))
-        with progress.job("reading tables"):
-            for name in consolidated.TABLES:
-                consolidated.create(
-                    connection,
-                    root,
-                    entries,
-                    name,
-                    moment=moment,
-                    with_rows=name in named,
-                    lazily=lazily,
-                )
+        try:
+            with progress.job("reading tables"):
+                for name in consolidated.TABLES:
+                    consolidated.create(
+                        connection,
+                        root,
+                        entries,
+                        name,
+                        moment=found.moment,
+                        with_rows=name in named,
+                        lazily=lazily,
+                    )
+        except consolidated.FAULTS as error:
+            raise RunError(f"{root}: the tables of its runs cannot be read ({error})") from None
         yield connection
 
 

@@ -25,12 +25,14 @@ from algoscope.runs.environment import environment
 from algoscope.runs.folder import DESCRIPTION, Run, now, open_run, write_description
 
 _FILES = (
-    DESCRIPTION, "results.json", "metrics.*", "validation.parquet", "results.parquet", "weights",
-    "weights.safetensors", "reasoner", "checkpoint-*.safetensors", "findings", "verdicts.json",
-    "report.html", "figures", "tensorboard", "wandb", "mlflow", live.FILE, lock.FILE,
-    ".unfinished-*",
+    DESCRIPTION, "results.json", "metrics.*", "validation.parquet", "results.parquet",
+    "weights", "weights-*", "weights.safetensors", "reasoner", "teacher",
+    "checkpoint-*.safetensors", "findings", "verdicts.json", "report.html", "figures",
+    "tensorboard", "wandb", "mlflow", live.FILE, lock.FILE, ".unfinished-*",
 )  # fmt: skip
 """All that Algoscope writes into a run folder; whatever else is there is somebody's own."""
+_TEACHER = ("config.json", "weights.safetensors", "reasoner")
+_BEGINNING = ("checkpoint-000000000-*.safetensors", ".unfinished-*")
 
 
 class Reservation:
@@ -85,10 +87,10 @@ def reserved(path: str | os.PathLike, *, force: bool = False) -> Iterator[Reserv
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             path.mkdir()
-    _check_free(path, force)
+    check_free(path, force=force)
     with contextlib.ExitStack() as locked:
         locked.enter_context(lock.hold(path))
-        _check_free(path, force)
+        check_free(path, force=force)
         reservation = Reservation(path, locked)
         try:
             yield reservation
@@ -136,8 +138,9 @@ def _check_replaceable(path: pathlib.Path) -> None:
         )
 
 
-def _check_free(path: pathlib.Path, force: bool) -> None:
-    if path.is_dir() and _begun_in_vain(path):
+def check_free(path: pathlib.Path, *, force: bool = False) -> None:
+    """Refuses a name that is taken, before any work is done."""
+    if not path.exists() or (path.is_dir() and _begun_in_vain(path)):
         return
     if force and path.is_dir():
         _check_replaceable(path)
@@ -146,9 +149,18 @@ def _check_free(path: pathlib.Path, force: bool) -> None:
 
 
 def _begun_in_vain(path: pathlib.Path) -> bool:
-    """Whether it is a folder in which a process meant to begin a run, if anything."""
-    content = _content(path)
-    return DESCRIPTION not in content and all(map(_is_ours, content))
+    """Whether it is empty, or a process was killed there before it had begun a run."""
+    content = [path / name for name in _content(path)]
+    return not content or ((path / lock.FILE).is_file() and all(map(_is_a_beginning, content)))
+
+
+def _is_a_beginning(path: pathlib.Path) -> bool:
+    """Whether it may be written before the description."""
+    if path.name == "reasoner" and path.is_dir():
+        return all(each.suffix == ".safetensors" for each in path.iterdir())
+    if path.name == "teacher" and path.is_dir():
+        return {each.name for each in path.iterdir()} <= set(_TEACHER)
+    return any(path.match(pattern) for pattern in _BEGINNING)
 
 
 def _content(path: pathlib.Path) -> list[str]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.files import RunError, write_bytes
+from algoscope.files import RunError, place, write_bytes
 from algoscope.runs.folder import Run
 
 
@@ -48,10 +48,11 @@ def check_installed(tracker: str) -> None:
 
 
 def write(run: Run, tracker: str) -> pathlib.Path:
-    """Writes the run for a tracker; returns where."""
+    """Writes the run for a tracker, whole or not at all, in place of what was there; returns
+    where."""
     check_installed(tracker)
     folder = run.path / tracker
-    _ADAPTERS[tracker][1](run, folder)
+    place(folder, lambda into: _ADAPTERS[tracker][1](run, into))
     return folder
 
 
@@ -84,8 +85,6 @@ def _tensorboard(run: Run, folder: pathlib.Path) -> None:
     from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData  # pyright: ignore
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-    for old in folder.glob("events.*"):
-        old.unlink()
     writer = EventFileWriter(str(folder))
     options = HParamsPluginData()
     for name, value in run.options.items():
@@ -111,7 +110,7 @@ def _tensorboard(run: Run, folder: pathlib.Path) -> None:
 def _wandb(run: Run, folder: pathlib.Path) -> None:
     import wandb  # pyright: ignore[reportMissingImports]
 
-    folder.mkdir(exist_ok=True)
+    folder.mkdir()
     with wandb.init(
         project="algoscope",
         group=run.description.get("sweep"),
@@ -128,9 +127,10 @@ def _mlflow(run: Run, folder: pathlib.Path) -> None:
     import mlflow  # pyright: ignore[reportMissingImports]
     from mlflow.entities import Metric, Param  # pyright: ignore[reportMissingImports]
 
-    folder.mkdir(exist_ok=True)
+    folder.mkdir()
     sweep = run.description.get("sweep")
-    store = run.path.parent / "mlflow" if sweep else folder
+    home = (run.path.parent if sweep else run.path) / "mlflow"
+    store = home if sweep else folder
     name, moment = sweep or "algoscope", _milliseconds(run.created)
     metrics = [Metric(p.name, p.value, moment, p.step) for p in points(run)]
     params = [Param(key, str(value)) for key, value in run.options.items()]
@@ -138,12 +138,15 @@ def _mlflow(run: Run, folder: pathlib.Path) -> None:
         client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{store.resolve()}/mlflow.db")
         known = client.get_experiment_by_name(name)
         experiment = known.experiment_id if known else client.create_experiment(name)
+        if known:  # What a process that was killed had begun.
+            for before in client.search_runs([experiment], f"run_name = '{run.name}'"):
+                client.delete_run(before.info.run_id)
         session = client.create_run(experiment, run_name=run.name, start_time=moment)
         client.log_batch(session.info.run_id, params=params)
         for start in range(0, len(metrics), _MLFLOW_BATCH):
             client.log_batch(session.info.run_id, metrics[start : start + _MLFLOW_BATCH])
         client.set_terminated(session.info.run_id)
-    where = {"store": str(store), "experiment": name, "run_id": session.info.run_id}
+    where = {"store": str(home), "experiment": name, "run_id": session.info.run_id}
     write_bytes(folder / "mlflow.json", json.dumps(where, indent=1).encode())
 
 

@@ -9,6 +9,9 @@ sweeps.positions(folder)  # where they are
 sweeps.page(folder)  # what came of them
 """
 
+import pathlib
+from collections.abc import Callable
+
 from algoscope.sweeps.drive import (
     Driven,
     drive,
@@ -23,7 +26,6 @@ from algoscope.sweeps.engines.ray import Ray
 from algoscope.sweeps.engines.slurm import Slurm
 from algoscope.sweeps.estimate import Estimate, correction, estimate, platform_here
 from algoscope.sweeps.harvest import Harvest, gather
-from algoscope.sweeps.page import page
 from algoscope.sweeps.plan import Item, Planned, Settings, plan
 from algoscope.sweeps.spec import Sweep, checked, from_content, read
 from algoscope.sweeps.status import Position, Stage, counts, positions, status_table, value_text
@@ -67,3 +69,11 @@ __all__ = [
     "value_text",
     "write_specification",
 ]
+
+
+def page(folder: pathlib.Path, report: Callable[[str], None] = lambda text: None) -> pathlib.Path:
+    """Writes the page of what the sweep in a folder has come to so far; returns its path."""
+    # Here, since nothing else of a sweep needs figures, which take a second to load.
+    from algoscope.sweeps import overview
+
+    return overview.write(folder, report)

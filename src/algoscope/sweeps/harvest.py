@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 
 from algoscope.files import RunError
-from algoscope.runs import parquet
+from algoscope.runs import index, parquet
 from algoscope.sweeps.drive import read_specification
 from algoscope.sweeps.spec import Sweep
 from algoscope.sweeps.status import Position, Stage, positions, value_text
@@ -97,7 +97,7 @@ class Harvest:
     def networks(self) -> int:
         return sum(len(row.scores) for row in self.rows)
 
-    @property
+    @functools.cached_property
     def words(self) -> list[str]:
         return [word for row in self.rows for word in row.words]
 
@@ -141,10 +141,13 @@ class Harvest:
 def gather(folder: pathlib.Path, tables: pathlib.Path | None = None) -> Harvest:
     """What is there now; writes it as tables (networks, runs and values of axes, as CSV and
     Parquet) into a folder too, if one is given."""
-    sweep, places = read_specification(folder), positions(folder)
+    sweep = read_specification(folder)
+    found = index.find(folder)
+    places = positions(folder, found)
     if not any(place.facts for place in places):
         raise RunError(f"{folder}: got a sweep without any run yet, needed one that has begun")
-    with parquet.connected(folder, ("results", "validation", "verdicts")) as connection:
+    tables_read = ("results", "validation", "verdicts")
+    with parquet.connected(folder, tables_read, found=found) as connection:
         made = {name for (name,) in connection.execute("show tables").fetchall()}
         if "results" not in made:
             return Harvest(folder, sweep, places, "validation", [], {})
@@ -192,15 +195,15 @@ def _rows(connection: duckdb.DuckDBPyConnection, places: list[Position]) -> tupl
     measure = next(complete, "validation")
     scores, words = arrays[measure].astype(float), arrays["word"]
     places_of: dict[tuple[int, str], list[int]] = {}
-    for index, (number, task) in enumerate(zip(arrays["number"], arrays["task"], strict=True)):
-        places_of.setdefault((int(number), str(task)), []).append(index)
+    for network, (number, task) in enumerate(zip(arrays["number"], arrays["task"], strict=True)):
+        places_of.setdefault((int(number), str(task)), []).append(network)
     rows = []
-    for (number, task), indices in places_of.items():
+    for (number, task), networks in places_of.items():
         place = places[number]
-        given = [str(words[index]) for index in indices]
+        given = [str(words[network]) for network in networks]
         texts = {axis: value_text(value) for axis, value in place.planned.axes.items()}
         seconds = place.facts.seconds if place.facts else 0.0
-        name, own = place.planned.item.name, scores[indices]
+        name, own = place.planned.item.name, scores[networks]
         judged = given if all(given) else []
         rows.append(Row(name, task, texts, own, float(own.mean()), judged, seconds))
     return measure, rows

@@ -79,8 +79,10 @@ def plan(sweep: Sweep, folder: pathlib.Path, settings: Settings) -> list[Planned
         stem = stem_of(config)
         for seeds in _ranges(config, present.get(stem, ())):
             path = os.path.join(folder, f"{stem}-s{seeds.start}-{seeds.stop - 1}")
-            changed = dataclasses.replace(config, first_seed=seeds.start, seeds=len(seeds))
-            planned.append(Planned(combination, Item(sweep.name, path, changed, settings)))
+            own = config
+            if (seeds.start, len(seeds)) != (config.first_seed, config.seeds):
+                own = dataclasses.replace(config, first_seed=seeds.start, seeds=len(seeds))
+            planned.append(Planned(combination, Item(sweep.name, path, own, settings)))
     return planned
 
 

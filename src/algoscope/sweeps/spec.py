@@ -147,7 +147,9 @@ def _typed_sweep(sweep: Sweep, faults: Sequence[str], *, with_configurations: bo
         listed.append(f"axes: got {runs:,} combinations, needed at most {_MOST_RUNS:,}")
     first = {name: values[0] for name, values in base.items()}
     typed = dataclasses.replace(sweep, base=first, axes=axes)
-    if with_configurations and not listed:
+    if "tasks" not in {*sweep.base, *sweep.axes}:
+        listed.append('tasks: not there, and needed, in base or in axes, such as tasks = ["bfs"]')
+    elif with_configurations and "tasks" in {*first, *axes} and runs <= _MOST_RUNS:
         listed += _configuration_faults(typed)
     if listed:
         more = len(listed) - _MOST_FAULTS
@@ -188,9 +190,10 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
 
 
 def _configuration_faults(sweep: Sweep) -> list[str]:
-    """Of all combinations, each once."""
-    if "tasks" not in sweep.base and "tasks" not in sweep.axes:
-        return ['tasks: not there, and needed, in base or in axes, such as tasks = ["bfs"]']
+    """Of all combinations, each once, with defaults in place of what is no number."""
+    defaults = {name: getattr(Sweep, name) for name in _BESIDE}
+    numbers = {n: v for n in _BESIDE if isinstance(v := getattr(sweep, n), int)}
+    sweep = dataclasses.replace(sweep, **(defaults | numbers))
     faults: dict[str, None] = {}
     for combination in sweep.combinations:
         try:

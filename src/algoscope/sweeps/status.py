@@ -1,6 +1,8 @@
 """Where the runs of a sweep are: done, running, failed with the last line of the error."""
 
+import contextlib
 import enum
+import os
 import pathlib
 from collections import Counter
 from typing import Any, NamedTuple
@@ -38,17 +40,23 @@ class Position(NamedTuple):
     """What its folder says, if there is one that can be read."""
 
 
-def positions(folder: pathlib.Path) -> list[Position]:
-    """Of all runs of the sweep in a folder."""
-    entries = {entry.path.name: entry for entry in index.entries(folder)}
-    return [_position(one, entries.get(one.item.name)) for one in planned_in(folder)]
+def positions(folder: pathlib.Path, found: index.Found | None = None) -> list[Position]:
+    """Of all runs of the sweep in a folder, or of those that were found there."""
+    planned = planned_in(folder)
+    found = found or index.find(folder)
+    entries = {entry.path.name: entry for entry in found.entries}
+    failed = {name for name in os.listdir(folder) if name.endswith(".error")}
+    return [_position(one, entries.get(one.item.name), failed) for one in planned]
 
 
-def _position(planned: Planned, entry: "index.Entry | None") -> Position:
-    item, path = planned.item, pathlib.Path(planned.item.path)
-    error = item.error.read_text(errors="replace").strip() if item.error.is_file() else ""
+def _position(planned: Planned, entry: "index.Entry | None", failed: set[str]) -> Position:
+    item, error = planned.item, ""
+    if f"{item.name}.error" in failed:
+        with contextlib.suppress(FileNotFoundError):  # It has been begun again meanwhile.
+            error = item.error.read_text(errors="replace").strip()
     if entry is None:
-        stage = Stage.RUNNING if lock.is_held(path) else Stage.FAILED if error else Stage.WAITING
+        running = lock.is_held(pathlib.Path(item.path))
+        stage = Stage.RUNNING if running else Stage.FAILED if error else Stage.WAITING
         return Position(planned, stage, 0, error)
     stages = {State.RUNNING: Stage.RUNNING, State.STOPPED: Stage.STOPPED}
     stage = stages.get(entry.state, Stage.FAILED)

@@ -12,7 +12,8 @@ is gone goes after it, so that a copy is at every moment a run that can be gone 
 import contextlib
 import pathlib
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from algoscope.errors import ConfigError
@@ -22,6 +23,10 @@ from algoscope.runs.folder import DESCRIPTION
 
 _LEAST, _MOST = 0.05, 1.0
 """Seconds between two looks for what has changed."""
+_PATIENCE = (1.0, 4.0, 16.0, 60.0)
+"""Seconds before the last copy is tried again."""
+_OBJECTS = frozenset(("s3", "gs", "abfs"))
+"""Protocols of object storages, where a file is there when it is whole."""
 _TEMPORARY = ".unfinished-"
 
 
@@ -41,7 +46,8 @@ class Storage:
 
         try:
             self._files, root = fsspec.core.url_to_fs(url)
-        except (ImportError, ValueError) as error:
+            self._files.exists(root)
+        except Exception as error:  # Each kind of storage has its own.
             raise ConfigError(f"storage: got {url}, which fsspec cannot use: {error}") from None
         self._root = root.rstrip("/")
 
@@ -82,7 +88,8 @@ class Storage:
 
         def follow() -> None:
             while not ended.wait(pause):
-                with contextlib.suppress(OSError):  # The next look finds the storage again.
+                # The next look finds the storage again, whatever its own errors are.
+                with contextlib.suppress(Exception):
                     copy.update()
 
         thread = threading.Thread(target=follow, daemon=True)
@@ -92,10 +99,21 @@ class Storage:
         finally:
             ended.set()
             thread.join()
-            copy.update()
+            _patiently(copy.update)
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"
+
+
+def _patiently(copy: Callable[[], None]) -> None:
+    """What was trained is lost if the last copy is not made: the storage may be away for a
+    while."""
+    for seconds in _PATIENCE:
+        try:
+            return copy()
+        except Exception:
+            time.sleep(seconds)
+    copy()
 
 
 class _Copy:
@@ -139,15 +157,20 @@ class _Copy:
 
     def _send(self, path: str, version: _Version) -> bool:
         """Whether the file was still there. It takes its name when it is whole, also where the
-        storage is a file system."""
+        storage is a file system; a move in object storage would be six requests more."""
         target = f"{self._root}/{path}"
         above, _, name = target.rpartition("/")
-        temporary = f"{above}/{_TEMPORARY}{name}"
+        protocol = self._files.protocol
+        objects = _OBJECTS.intersection([protocol] if isinstance(protocol, str) else protocol)
+        written = target if objects else f"{above}/{_TEMPORARY}{name}"
         try:
             self._files.makedirs(above, exist_ok=True)
-            self._files.put_file(str(self._folder / path), temporary)
+            self._files.put_file(str(self._folder / path), written)
         except FileNotFoundError:
+            if (self._folder / path).exists():  # It is the storage that lacks something.
+                raise
             return False
-        self._files.mv(temporary, target)
+        if written != target:
+            self._files.mv(written, target)
         self._there[path] = version
         return True

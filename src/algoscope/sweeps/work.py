@@ -16,11 +16,10 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TextIO
 
-from algoscope import progress, report, training
+from algoscope import progress, training
 from algoscope.errors import Stopped
 from algoscope.files import explained, write_bytes
 from algoscope.progress import ProgressLine
-from algoscope.report import kept
 from algoscope.runs import Run, folder, lock, parquet, trackers
 from algoscope.runs.environment import device_name, keep_compiled_programs, use_devices
 from algoscope.runs.words import Words
@@ -78,10 +77,9 @@ def is_done(item: Item) -> bool:
 def has_all(item: Item, judged_on: int | None) -> bool:
     """Whether a finished run that was judged on so many problems has all that comes after
     training."""
-    path, after = pathlib.Path(item.path), item.settings.after
-    if not (path / "results.parquet").is_file():
-        return False
-    if after == "report" and not (path / "report.html").is_file():
+    after = item.settings.after
+    needed = ("results.parquet", "report.html")[: 2 if after == "report" else 1]
+    if not all(os.path.isfile(os.path.join(item.path, name)) for name in needed):
         return False
     return after == "score" or judged_on == item.settings.problems
 
@@ -97,7 +95,7 @@ def _trained(item: Item, line: ProgressLine) -> Run:
         line.step(reached.step, reached.steps, str(reached))
 
     line.report(f"training on {device_name()} into {path}")
-    if (path / folder.DESCRIPTION).is_file():
+    if folder.has_begun(path):
         run = training.resume(
             path,
             at_once=settings.at_once,
@@ -121,6 +119,10 @@ def _trained(item: Item, line: ProgressLine) -> Run:
 
 
 def _after(item: Item, run: Run, say: Callable[[str], None]) -> None:
+    # Here, since lists of runs need not wait for measures and figures.
+    from algoscope import report
+    from algoscope.report import kept
+
     settings = item.settings
     for tracker in settings.track:
         if not (run.path / tracker).is_dir():

@@ -58,7 +58,7 @@ def _draw(harvest: Harvest, value, label: str, name: str, caption: str, width: f
             )  # fmt: skip
             panel.set_title(style.label(axis, 40))
             rows += [
-                [axis, text, row.run, row.task, value(row)]
+                (axis, text, row.run, row.task, value(row))
                 for text, group in by_value.items()
                 for row in group
             ]

@@ -29,13 +29,14 @@ def draw(harvest: Harvest, width: float = style.FULL) -> Drawn:
         ]
         for down, right in itertools.product(downs, rights)
     }
+    levels = {place: _quantiles(curves) for place, curves in cells.items() if curves}
     across = min(2, len(rights)) if narrow else len(rights)
     with style.styled():
         figure, panels = style.grid(len(cells), width, across, 1.5 if narrow else 1.75, sharey=True)
         for number, (panel, ((down, right), curves)) in enumerate(
             zip(panels, cells.items(), strict=True)
         ):
-            _panel(panel, curves)
+            _panel(panel, curves, levels.get((down, right)))
             said = [text for text in (down, right) if text]
             title = " · ".join(style.label(text, 14 if narrow else 18) for text in said)
             panel.set_title(title, fontsize=9)
@@ -60,9 +61,8 @@ def draw(harvest: Harvest, width: float = style.FULL) -> Drawn:
         [first or "axis", second or "axis_2", "step", "low", "median", "high"],
         [
             [down, right, int(step), *(float(f"{value:.5g}") for value in values)]
-            for (down, right), curves in cells.items()
-            if curves
-            for step, values in zip(*_quantiles(curves), strict=True)
+            for (down, right), found in levels.items()
+            for step, values in zip(*found, strict=True)
         ],
     )
 
@@ -75,24 +75,24 @@ def _shown(harvest: Harvest, axis: str | None) -> list[str]:
 
 def _quantiles(curves: list[Curve]) -> tuple[np.ndarray, np.ndarray]:
     """At the steps that all of them have: 10 %, median, 90 %, [step, 3]."""
-    steps = curves[0].steps
+    steps, same = curves[0].steps, True
     for curve in curves[1:]:
         if not np.array_equal(steps, curve.steps):
-            steps = np.intersect1d(steps, curve.steps)
-    chosen = [c.scores[np.isin(c.steps, steps)] for c in curves]
+            steps, same = np.intersect1d(steps, curve.steps), False
+    chosen = [c.scores if same else c.scores[np.isin(c.steps, steps)] for c in curves]
     return steps, np.quantile(chosen, (0.1, 0.5, 0.9), axis=0).T
 
 
-def _panel(panel, curves: list[Curve]) -> None:
+def _panel(panel, curves: list[Curve], found: tuple[np.ndarray, np.ndarray] | None) -> None:
     panel.grid(True, axis="y")
     panel.set_axisbelow(True)
     panel.set_ylim(-0.03, 1.03)
     panel.set_yticks([0, 0.5, 1], ["0", "", "1"])
-    if not curves:
+    if found is None:
         panel.text(0.5, 0.5, "no run yet", transform=panel.transAxes, ha="center", va="center",
                    color=style.MUTED, fontsize=8.5)  # fmt: skip
         return
-    steps, levels = _quantiles(curves)
+    steps, levels = found
     if len(curves) > _MOST_LINES:
         panel.fill_between(
             steps, levels[:, 0], levels[:, 2], color=style.TRAINED, alpha=0.2, linewidth=0

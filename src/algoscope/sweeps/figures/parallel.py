@@ -53,7 +53,7 @@ def draw(harvest: Harvest, width: float = style.FULL) -> Drawn:
         f"side by side in the order of theirs.{fewer}",
         f"Parallel coordinates of {len(ranked)} runs over {len(axes_of)} axes and the score.",
         ["run", "task", *harvest.axes, "score"],
-        [[r.run, r.task, *(r.values[a] for a in harvest.axes), r.score] for r in ranked],
+        [(r.run, r.task, *(r.values[a] for a in harvest.axes), r.score) for r in ranked],
     )
 
 
