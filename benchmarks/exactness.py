@@ -1,10 +1,11 @@
 """How exact are the compiled programs of the library? `verify` on fresh problems of each task, with
-even and with random positions; every row is written as it comes, and a file that has rows is gone
-on with, so that a long measurement can be made in portions.
+even and with random positions, and on those of the falsifier's families; every row is written as it
+comes, and a file that has rows is gone on with, so that a long measurement can be made in portions.
 
     python benchmarks/exactness.py benchmarks/exactness.json --seconds 600
     python benchmarks/exactness.py benchmarks/exactness.json --programs dfs --sizes 64 --count 256
     python benchmarks/exactness.py benchmarks/exactness.json --precision float64 --sizes 11 37
+    python benchmarks/exactness.py benchmarks/exactness.json --positions families --sizes 11
     python benchmarks/exactness.py benchmarks/exactness.json --show
 
 A sample that is followed counts as below the margin where running error analysis cannot exclude
@@ -23,9 +24,11 @@ from typing import NamedTuple
 import jax
 
 from algoscope import files, programs, tasks
+from algoscope.falsify.cover import some_of_each
+from algoscope.falsify.families import domain, families
 from algoscope.programs import Role
 from algoscope.programs.precision import FLOAT32, FLOAT64
-from algoscope.programs.verification import verify
+from algoscope.programs.verification import Exactness, verify
 from algoscope.tasks.transforms import with_random_positions
 
 _PRECISIONS = {"float32": FLOAT32, "float64": FLOAT64}
@@ -35,6 +38,7 @@ class Row(NamedTuple):
     program: str
     nodes: int
     positions: str
+    """Even or random; or families, whose problems have some of both."""
     precision: str
     seed: int
     samples: int
@@ -75,13 +79,17 @@ def measure(
 ) -> Row:
     jax.config.update("jax_enable_x64", precision == "float64")
     graph = programs.get(program)
-    batch = tasks.sample(graph.task, nodes, count, seed)
+    of_families = positions == "families"
+    if of_families:
+        each = max(1, round(count / len(families(domain(graph.task)))))
+        batch = some_of_each(graph.task, nodes, each, seed)
+    else:
+        batch = tasks.sample(graph.task, nodes, count, seed)
     if positions == "random":
         batch = with_random_positions(batch, seed)
     start, processor = time.perf_counter(), time.process_time()
-    result = verify(graph, batch, precision=_PRECISIONS[precision], follow=follow)
+    result = verify(graph, batch, None, _PRECISIONS[precision], follow, may_break=of_families)
     seconds, processor = time.perf_counter() - start, time.process_time() - processor
-    jax.clear_caches()
     above = result.followed - result.below_margin
     return Row(
         program,
@@ -90,14 +98,18 @@ def measure(
         precision,
         seed,
         result.samples,
-        round(count * min(result.network.exact_traces, result.network.exact_outputs)),
-        round(count * min(result.interpreter.exact_traces, result.interpreter.exact_outputs)),
+        exact_samples(result.network, len(batch)),
+        exact_samples(result.interpreter, len(batch)),
         result.followed,
         result.below_margin,
         round(above * (1 - result.exact_above_margin)),
         round(seconds, 1),
         round(processor, 1),
     )
+
+
+def exact_samples(shares: Exactness, samples: int) -> int:
+    return round(samples * min(shares.exact_traces, shares.exact_outputs))
 
 
 def read(path: pathlib.Path) -> list[Row]:
@@ -126,7 +138,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[11, 37, 64])
     parser.add_argument("--positions", nargs="+", default=["even", "random"])
     parser.add_argument("--precision", choices=_PRECISIONS, default="float32")
-    parser.add_argument("--seed", type=int, default=20261)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[20261], help="less the size")
     parser.add_argument("--count", type=int, default=64)
     parser.add_argument("--follow", type=int, help="samples of which rounding is bounded")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no more after")
@@ -137,19 +149,23 @@ def main() -> None:
         print(table(rows))
         return
     jobs = [
-        (program, nodes, positions, options.precision, options.seed + nodes, options.count)
+        (program, nodes, positions, options.precision, seed + nodes, options.count)
         for nodes in options.sizes
         for positions in options.positions
         for program in options.programs
-        if positions == "even" or not programs.get(program).needs_even_positions
+        for seed in options.seeds
+        if positions != "random" or not programs.get(program).needs_even_positions
     ]
-    todo = [job for job in jobs if job not in {row.job for row in rows}]
+    known = {row.job for row in rows} | {row[:5] for row in rows if row.positions == "families"}
+    todo = [job for job in jobs if job not in known and job[:5] not in known]
     for done, job in enumerate(todo):
         if time.perf_counter() - begun > options.seconds:
             print(f"{len(todo) - done} are left", file=sys.stderr)
             break
         rows.append(measure(*job, options.follow))
         write(rows, options.path)
+        if done + 1 == len(todo) or todo[done + 1][:2] != job[:2]:
+            jax.clear_caches()
         print(table(rows[-1:]).splitlines()[-1], flush=True)
 
 

@@ -29,8 +29,8 @@ def test_sizes_of_programs():
 
 def test_exact_samples():
     counts = collections.Counter()
-    for row in results("library.json") + results("exactness.json"):
-        if row.get("precision", "float32") == "float32":
+    for row in results("exactness.json"):
+        if row["precision"] == "float32":
             place = row["program"], f"{row['nodes']}, {row['positions']}"
             counts[(*place, "exact")] += row["exact"]
             counts[(*place, "samples")] += row["samples"]
@@ -42,10 +42,28 @@ def test_exact_samples():
             assert shown == expected, place
 
 
+def test_every_program_is_exact_at_even_positions():
+    for row in SHOWN.rows:
+        for shown in row[5:8]:
+            exact, tried = map(int, shown.split(" of "))
+            assert exact >= 0.99 * tried >= 63, row
+
+
 def test_no_sample_above_the_margin_is_wrong():
     rows = results("exactness.json")
     assert rows
     assert all(row["wrong_above"] == 0 for row in rows)
+
+
+def test_costs():
+    rows = results("verifying.json")
+    assert {row["program"] for row in rows} == {row[0] for row in SHOWN.rows}
+    assert all(row["exact_traces"] == row["exact_outputs"] == 1 for row in rows)
+    slowest = max(row["verify_seconds"] for row in rows)
+    compiled = max(row["compile_seconds"] for row in rows)
+    assert slowest < 60
+    said = f"at most {compiled:.2f} s of a processor, the command at most {slowest:.0f} s, of two"
+    assert said in one_line(PAGE)
 
 
 def test_mutants():
@@ -56,11 +74,25 @@ def test_mutants():
         for kind, (some, all_) in each["kinds"].items():
             kinds[kind] += some
             kinds[kind, "all"] += all_
+    first = collections.Counter()
+    for each in measured:
+        first.update(each["first_noticed"])
+    assert noticed / made >= 0.95
+    assert not any(each["missed"] for each in measured)
     said = (
-        f"Of {made} programs that differ from one of {len(measured)} exact ones in one place, the "
-        f"interpreter on small problems gives away {noticed} ({noticed / made:.1%})"
+        f"Of {made} programs that differ from one of {len(measured)} exact ones in one place, "
+        f"verification gives away {noticed} ({noticed / made:.1%}): {first['sampler']} on problems"
     )
     assert said in one_line(PAGE)
+    assert f"{first['families']} more on the falsifier's families" in one_line(PAGE)
+    assert f"{first['small']} on all problems of very few nodes" in one_line(PAGE)
+    assert f"{first['margin']} because equal scores" in one_line(PAGE)
+    alike = sum(len(each["alike"]) for each in measured)
+    assert alike == made - noticed
+    assert f"The other {alike} never differed" in one_line(PAGE)
+    assert {program.task.name for program in map(programs.get, results("mutations.json"))} == set(
+        programs.tasks_with_references()
+    )
     names = {
         "negated": "a literal negated",
         "extreme": "a minimum for a maximum or the reverse",
@@ -70,6 +102,18 @@ def test_mutants():
     }
     for kind, name in names.items():
         assert f"{kinds[kind]} of {kinds[kind, 'all']} with {name}" in one_line(PAGE)
+
+
+def test_parents_by_maxima_over_a_third_node():
+    measured = [
+        (f"{row['problems_right']} of {row['problems']}", row["nodes"])
+        for row in results("triplets.json")
+    ]
+    first, *between, last = [
+        f"{right} problems with {nodes} nodes" if k == 0 else f"{right} with {nodes}"
+        for k, (right, nodes) in enumerate(measured)
+    ]
+    assert f"{first}, {', '.join(between)} and {last}" in one_line(PAGE)
 
 
 def test_hints_of_pairs_that_no_sum_shows():

@@ -38,7 +38,12 @@ class Account(NamedTuple):
 
 def observe(function: Function, batch: Batch) -> Recording | dict[str, np.ndarray]:
     """What a function gives for the batch, as arrays of numpy; a ValueError if it does not fit."""
-    given = function(batch)
+    try:
+        given = function(batch)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            raise ValueError(f"subject: needed a function of a batch alone ({error})") from None
+        raise
     if isinstance(given, Recording):
         faults = [
             *_faults(given.outputs, batch, Stage.OUTPUT),

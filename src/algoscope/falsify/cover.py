@@ -64,6 +64,13 @@ class Group:
         return group
 
 
+def some_of_each(task: Task, nodes: int, each: int, seed: int) -> Batch:
+    """So many problems of every family, of so many nodes."""
+    random = np.random.default_rng(seed)
+    known = families(domain(task))
+    return traced(task, [p for family in known for p in family.draw(nodes, each, random)])
+
+
 def shares(sizes: tuple[int, ...]) -> dict[int, float]:
     """Of the problems, by size."""
     weights = {n: SIZES.get(n, min(SIZES.values())) for n in sizes}

@@ -83,7 +83,7 @@ class Falsification(NamedTuple):
         rate = self.rate
         return (
             f"{self.wrong:,} disagreements in {self.extent}; in "
-            f"{100 * rate.value:.3g} % [{100 * rate.low:.2g}, {100 * rate.high:.2g}] of the "
+            f"{100 * rate.value:.3g} % [{100 * rate.low:.3g}, {100 * rate.high:.3g}] of the "
             f"families' problems; smallest counterexample: {self.smallest}"
         )
 

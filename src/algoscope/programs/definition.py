@@ -13,8 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 from algoscope import tasks
-from algoscope.programs.interpreter import Machine, PromiseError
+from algoscope.programs.interpreter import PromiseError
 from algoscope.programs.language import GraphProgram
+from algoscope.programs.machine import Machine
 from algoscope.programs.parser import parse
 from algoscope.tasks import Batch, Feature, Stage
 from algoscope.tasks.features import parse_features

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.programs.interpreter import Machine
 from algoscope.programs.language import GraphProgram
+from algoscope.programs.machine import Machine
 from algoscope.tasks import Batch
 
 

@@ -11,6 +11,7 @@ Declarations stay as they are, and so do names: a bound that is larger changes n
 
 import ast
 import copy
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -27,32 +28,48 @@ class Mutant(NamedTuple):
     kind: str
     line: int
     """Of the program's text, from 1."""
+    change: str
+    """What stood there, and what stands there now."""
     program: GraphProgram
 
 
-def mutants(program: GraphProgram) -> list[Mutant]:
-    """All mutants that are programs."""
+def mutants(program: GraphProgram, most: int | None = None, seed: int = 0) -> list[Mutant]:
+    """All mutants that are programs; or so many of them, without order."""
     module = ast.parse(program.text)
     declarations = (s for s in module.body if isinstance(s, ast.AnnAssign))
     declared = {id(node) for statement in declarations for node in ast.walk(statement)}
-    made = []
-    for place, node in enumerate(ast.walk(module)):
-        for kind, change in _changes(node) if id(node) not in declared else ():
-            changed = copy.deepcopy(module)
-            change(list(ast.walk(changed))[place])
-            text = ast.unparse(changed)
-            try:
-                mutant = parse(
-                    program.name,
-                    program.task,
-                    text,
-                    role=program.role,
-                    fully_connected=program.fully_connected,
-                )
-            except ProgramError:
-                continue
-            made.append(Mutant(kind, getattr(node, "lineno", 0), mutant))
-    return made
+    places = [
+        (place, kind, change)
+        for place, node in enumerate(ast.walk(module))
+        if id(node) not in declared
+        for kind, change in _changes(node)
+    ]
+    if most is not None:
+        places = [places[k] for k in np.random.default_rng(seed).permutation(len(places))]
+    made = (_mutant(program, module, place, kind, change) for place, kind, change in places)
+    return list(itertools.islice((mutant for mutant in made if mutant is not None), most))
+
+
+def _mutant(
+    program: GraphProgram, module: ast.Module, place: int, kind: str, change: "_Change"
+) -> Mutant | None:
+    """With the change at a place of the syntax tree; none where the language refuses it."""
+    changed = copy.deepcopy(module)
+    node = list(ast.walk(changed))[place]
+    before = ast.unparse(node)
+    change(node)
+    try:
+        mutant = parse(
+            program.name,
+            program.task,
+            ast.unparse(changed),
+            role=program.role,
+            fully_connected=program.fully_connected,
+        )
+    except ProgramError:
+        return None
+    line = getattr(node, "lineno", 0)
+    return Mutant(kind, line, f"{before} -> {ast.unparse(node)}", mutant)
 
 
 def is_noticed(mutant: Mutant, batches: list[Batch]) -> bool:
@@ -65,12 +82,6 @@ def is_noticed(mutant: Mutant, batches: list[Batch]) -> bool:
         if not all(same.all() for same in agreement(run.account, batch).values()):
             return True
     return False
-
-
-def sample(everything: list[Mutant], count: int, seed: int) -> list[Mutant]:
-    """So many of the mutants, or all, without order."""
-    chosen = np.random.default_rng(seed).permutation(len(everything))[:count]
-    return [everything[place] for place in chosen]
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, "_Change"]]:

@@ -20,7 +20,7 @@ from algoscope.programs.approximate import (
     scaled,
 )
 from algoscope.programs.channels import Channel
-from algoscope.programs.interpreter import RoundView, Shown, show
+from algoscope.programs.interpreter import Shown, show
 from algoscope.programs.language import (
     EDGE,
     GRAPH,
@@ -32,12 +32,9 @@ from algoscope.programs.language import (
     GraphProgram,
     Linear,
 )
-from algoscope.programs.lowering import (
-    AnyEmitted,
-    EmittedPointer,
-    Head,
-    lower,
-)
+from algoscope.programs.leaks import Leak, arrived
+from algoscope.programs.lowering import AnyEmitted, EmittedPointer, Head, lower
+from algoscope.programs.machine import RoundView
 from algoscope.programs.precision import FLOAT32, MASK_SHARPNESS, SCALAR_TOLERANCE
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
@@ -163,7 +160,7 @@ class Ledger:
         units = (pair for pair in self.hidden if pair[0].variable == name)
         return [scaled(number, factor * unit.coefficient) for unit, number in units]
 
-    def _leak(self, head: Head) -> "_Leak":
+    def _leak(self, head: Head) -> Leak:
         """What others than the chosen can weigh in the head's softmax."""
         logit = added_pairs([scaled(leaky(self._pair(f)), weight) for f, weight in head.units])
         count, nodes, _ = self.view.allowed.shape
@@ -184,7 +181,7 @@ class Ledger:
         if receivers < nodes:
             places, weights = np.tile(np.arange(nodes), len(samples)), np.repeat(weights, nodes, 0)
             samples = np.repeat(samples, nodes)
-        return _Leak(everyone, (samples, places), weights)
+        return Leak(everyone, (samples, places), weights)
 
     def _pair(self, form: Linear[float]) -> Approximate:
         """A form of receiver and sender: [batch, receiver or 1, sender or 1]"""
@@ -223,13 +220,13 @@ class Ledger:
             parts.append(scaled(Approximate(value, error), factor))
         return parts
 
-    def _unit(self, form: Linear[float], leaks: dict[str, "_Leak"]) -> Approximate:
+    def _unit(self, form: Linear[float], leaks: dict[str, Leak]) -> Approximate:
         # A compiler may start the product of state and skip weights from what the heads bring, so
         # that all of these are added in any order.
         parts = self._products(form, SELF, form.constant)
         for name, leak in leaks.items():
             edge_parts = self._edges(form, f"{name}.{EDGE}")
-            parts += _arrived(self._node_part(form, name), edge_parts, leak)
+            parts += arrived(self._node_part(form, name), edge_parts, leak)
         # Of a variable that is set to 0 there is nothing to add.
         nothing = Approximate(np.zeros_like(self.positions), np.zeros_like(self.positions))
         total = added(parts or [nothing])
@@ -372,42 +369,3 @@ def _over_sample(error: np.ndarray) -> np.ndarray:
 def _input_error(value: np.ndarray) -> np.ndarray:
     """What rounding an input to float32 may have changed; whole numbers stay as they are."""
     return np.where(value == np.round(value), 0.0, FLOAT32.rounding * np.abs(value))
-
-
-class _Leak(NamedTuple):
-    """Whom the nodes selected, and who else may weigh in."""
-
-    chosen: np.ndarray
-    """[batch, receiver]"""
-    rows: tuple[np.ndarray, ...]
-    """The samples and receivers for which others may."""
-    weights: np.ndarray
-    """[row, sender], 0 for the chosen"""
-
-
-def _arrived(
-    node_part: Approximate | None, edge_parts: list[Approximate], leak: _Leak
-) -> list[Approximate]:
-    """What a head brings: of nodes [batch, sender], of edges [batch, receiver, sender]. Where
-    others than the chosen have weights, the sum of all is off by the largest difference, or by the
-    weights times the differences, whichever is less."""
-    chosen, rows, weights = leak
-    parts = [] if node_part is None else [node_part.at(chosen)]
-    for edge in edge_parts:
-        at_chosen = (np.take_along_axis(array, chosen[..., None], 2)[..., 0] for array in edge)
-        parts.append(Approximate(*at_chosen))
-    if not parts or not len(rows[0]):
-        return parts
-    candidates = [] if node_part is None else [Approximate(*(a[rows[0]] for a in node_part))]
-    candidates += [Approximate(*(array[rows] for array in edge)) for edge in edge_parts]
-    total = np.asarray(sum(part.value[rows] for part in parts))
-    difference = np.abs(sum(c.value for c in candidates) - total[:, None])
-    difference = difference + sum(c.error for c in candidates)
-    plausible = np.where(weights > 0, difference, 0.0)
-    moved = np.minimum(plausible.max(-1), (weights * plausible).sum(-1))
-    sizes = sum(np.abs(c.value) for c in candidates)
-    size = np.where(weights > 0, sizes, 0.0).max(-1) + sum(np.abs(p.value[rows]) for p in parts)
-    error = parts[0].error.copy()
-    error[rows] += moved + 2 * FLOAT32.rounding * size
-    sign = parts[0].sign if len(parts) == 1 else 0
-    return [Approximate(parts[0].value, error, sign=sign), *parts[1:]]

@@ -7,7 +7,7 @@ discrete values are equal and scalars within 1e-5, at every step that is no padd
 
 import concurrent.futures
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from algoscope import networks, progress
 from algoscope.networks import Network
 from algoscope.programs.certificate import Certificate
 from algoscope.programs.compiler import Compiled, compile_program
-from algoscope.programs.interpreter import PromiseError, show
+from algoscope.programs.interpreter import PromiseError, Shown, show
 from algoscope.programs.language import GraphProgram
 from algoscope.programs.precision import FLOAT32, SCALAR_TOLERANCE, Precision
 from algoscope.tasks import Batch, Kind, Stage, Task
@@ -62,6 +62,29 @@ class Verification(NamedTuple):
     followed: int = 0
     """On how many samples that was done: the first ones, of long runs a few, and all on which
     network and interpreter differ."""
+    broken: int = 0
+    """On how many samples the program breaks a promise of the language."""
+    reason: str = ""
+    """The first of these promises."""
+
+    @staticmethod
+    def together(parts: "Sequence[Verification]") -> "Verification":
+        """Of problems of several sizes."""
+        samples = [part.samples for part in parts]
+        above = [part.followed - part.below_margin for part in parts]
+        return Verification(
+            sum(samples),
+            max(part.nodes for part in parts),
+            _mean([part.network for part in parts], samples),
+            _mean([part.interpreter for part in parts], samples),
+            _mean([part.compilation for part in parts], samples),
+            parts[0].certificate,
+            sum(part.below_margin for part in parts),
+            _share([part.exact_above_margin for part in parts], above) if any(above) else 1.0,
+            sum(part.followed for part in parts),
+            sum(part.broken for part in parts),
+            next((part.reason for part in parts if part.reason), ""),
+        )
 
     def as_json(self) -> dict:
         """The network's shares at the top, as they are asked for most."""
@@ -73,6 +96,7 @@ class Verification(NamedTuple):
             "followed": self.followed,
             "below_margin": self.below_margin,
             "exact_above_margin": self.exact_above_margin,
+            "broken_promises": self.broken,
             "samples": self.samples,
             "nodes": self.nodes,
         }
@@ -84,10 +108,12 @@ def verify(
     width: int | None = None,
     precision: Precision = FLOAT32,
     follow: int | None = None,
+    may_break: bool = False,
 ) -> Verification:
     """Compiles the program, at its smallest width or the given one, and compares all accounts; on
     so many samples, or as many as take little time, bounds what rounding can do. In float64 (with
-    jax's x64 mode on) nothing is said to be below the margin."""
+    jax's x64 mode on) nothing is said to be below the margin. Where the program breaks a promise
+    of the language, that is an error, unless it may: then such samples are counted."""
     compiled = compile_program(program, width, precision=precision)
     showing = networks.Showing.of(compiled.network, batch)
     samples, runs = showing.parts, []
@@ -101,10 +127,10 @@ def verify(
         followed = np.arange(min(len(batch), count))
         sure = _sure(compiled, batch, followed, precision)
         for some in samples:
-            runs.append(_interpreted(program, _part(batch, some), precision))
+            runs.append(_interpreted(program, _part(batch, some), precision, may_break))
             job.advance(len(some))
         parts = [
-            _comparison(future.result(), run, _part(batch, some))
+            _comparison(future.result(), run.account, _part(batch, some))
             for some, run, future in zip(samples, runs, futures, strict=True)
         ]
     order = np.argsort(np.concatenate(samples))
@@ -127,6 +153,8 @@ def verify(
         int((~sure).sum()),
         float(exact[followed][sure].mean()) if sure.any() else 1.0,
         len(followed),
+        sum(int(run.broken.sum()) for run in runs),
+        next((run.reason for run in runs if run.broken.any()), ""),
     )
 
 
@@ -172,11 +200,14 @@ def _part(batch: Batch, samples: np.ndarray) -> Batch:
     return dataclasses.replace(part, hints=hints)
 
 
-def _interpreted(program: GraphProgram, batch: Batch, precision: Precision) -> Account:
+def _interpreted(
+    program: GraphProgram, batch: Batch, precision: Precision, may_break: bool
+) -> Shown:
     run = show(program, batch, precision.resolution)
-    if (run.broken & ~_too_close(batch, precision)).any():
+    run = run._replace(broken=run.broken & ~_too_close(batch, precision))
+    if run.broken.any() and not may_break:
         raise PromiseError(run.reason)
-    return run.account
+    return run
 
 
 def _comparison(
@@ -236,3 +267,21 @@ def _exactness(equal: Equality, task: Task) -> Exactness:
         {name: float(same.mean()) for name, same in hints.items()},
         {name: float(same.mean()) for name, same in outputs.items()},
     )
+
+
+def _mean(parts: Sequence[Exactness], samples: Sequence[int]) -> Exactness:
+    """Of parts with so many samples."""
+
+    def by_name(shares: Sequence[dict[str, float]]) -> dict[str, float]:
+        return {name: _share([each[name] for each in shares], samples) for name in shares[0]}
+
+    return Exactness(
+        _share([part.exact_traces for part in parts], samples),
+        _share([part.exact_outputs for part in parts], samples),
+        by_name([part.hints for part in parts]),
+        by_name([part.outputs for part in parts]),
+    )
+
+
+def _share(shares: Sequence[float], weights: Sequence[int]) -> float:
+    return float(np.average(shares, weights=weights))

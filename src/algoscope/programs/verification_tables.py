@@ -6,10 +6,12 @@ from algoscope.table import Table
 from algoscope.tasks import Batch
 
 
-def verification_table(name: str, result: Verification) -> Table:
+def verification_table(name: str, result: Verification, or_fewer: bool = False) -> Table:
+    fewer = " or fewer" if or_fewer else ""
     return Table(
-        f"{name}: {result.samples} samples of {result.nodes} nodes; below the certified margin of "
-        f"{result.certificate.margin:.2g}: {result.below_margin} of {result.followed} followed",
+        f"{name}: {result.samples} samples of {result.nodes} nodes{fewer}; below the certified "
+        f"margin of {result.certificate.margin:.2g}: {result.below_margin} of {result.followed} "
+        "followed",
         ["", "network = reference", "interpreter = reference", "network = interpreter"],
         _rows(result.network, result.interpreter, result.compilation),
     )
@@ -20,7 +22,10 @@ def verdict(result: Verification) -> str:
     above = result.followed - result.below_margin
     same = round(above * result.exact_above_margin)
     fault = "" if same == above else ": a fault of the compiler"
-    return f"network = program on {same} of the {above} samples above the margin{fault}"
+    lines = [f"network = program on {same} of the {above} samples above the margin{fault}"]
+    if result.broken:
+        lines.append(f"a promise is broken on {result.broken} samples; first: {result.reason}")
+    return "\n".join(lines)
 
 
 def printed_table(name: str, batch: Batch, exactness: Exactness) -> Table:

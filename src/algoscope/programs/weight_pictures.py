@@ -98,7 +98,7 @@ def _heat_map(axes, panel: Panel) -> None:
     axes.set_xticks(range(len(panel.columns)), panel.columns, rotation=90, fontsize=size)
     axes.set_yticks(range(len(panel.rows)), panel.rows, fontsize=size)
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
-    axes.set_title(panel.title, fontsize=9, loc="left")
+    axes.set_title(panel.title, fontsize=9, loc="left", y=1, pad=72 * (_above(panel) - 0.3))
     for spine in axes.spines.values():
         spine.set_visible(True)
         spine.set_linewidth(0.5)
