@@ -48,6 +48,8 @@ hypothesis.settings.load_profile("repeatable")
 
 _AXE = "4.14.0"
 _MAPS = pathlib.Path("/proc/self/maps")
+_PATIENCE = 300_000
+"""Milliseconds that a page may take where cores are busy with other tests."""
 _MOST_MAPS = 10_000
 """Every compiled function takes some of the 65,530 memory maps that Linux allows a process, and so
 many of them take two gigabytes."""
@@ -133,6 +135,7 @@ def visit(browser):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
         )
+        context.set_default_timeout(_PATIENCE)
         contexts.append(context)
         page = context.new_page()
         troubles: list[str] = []

@@ -41,3 +41,29 @@ def test_parts_that_are_not_joined_stay_together():
     found = places(two)
     middles = found[:6].mean(0), found[6:].mean(0)
     assert np.linalg.norm(middles[0] - middles[1]) > 0.2
+
+
+def _another_basis(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvectors as another library may find them: of the other sign, and of equal eigenvalues
+    others of the space that they span."""
+    values, vectors = _EIGH(matrix)
+    groups = np.cumsum(np.diff(values, prepend=values[0]) > 1e-9)
+    for group in np.unique(groups):
+        (inside,) = np.nonzero(groups == group)
+        turn = np.linalg.qr(np.random.default_rng(7).standard_normal((len(inside),) * 2))[0]
+        vectors[:, inside] = -vectors[:, inside] @ (turn if len(inside) > 1 else np.eye(1))
+    return values, vectors
+
+
+_EIGH = np.linalg.eigh
+
+
+@pytest.mark.parametrize(
+    "adjacency",
+    [ladder(4), np.roll(np.eye(9), 1, 0), np.roll(np.eye(16), 1, 0), np.eye(7)[[0] * 7]],
+    ids=["ladder", "odd cycle", "even cycle", "star"],
+)
+def test_symmetric_graphs_have_one_picture_whatever_eigenvectors_are_found(adjacency, monkeypatch):
+    before = places(adjacency)
+    monkeypatch.setattr(np.linalg, "eigh", _another_basis)
+    np.testing.assert_allclose(places(adjacency), before, atol=1e-6)

@@ -1,11 +1,11 @@
 """Networks and algorithms in the page give what they give in Python, in a real browser."""
 
 import base64
-from typing import NamedTuple
 
 import jax
 import numpy as np
 import pytest
+from in_page import logits_in_python, told_by, write
 from pages import ROOT
 
 from algoscope import networks, programs, tasks
@@ -13,7 +13,7 @@ from algoscope.measures import exchanges
 from algoscope.networks import NetworkConfig
 from algoscope.programs import Role
 from algoscope.programs.compiler import compile_program
-from algoscope.report import html, live
+from algoscope.report import live
 from algoscope.tasks import Batch, Kind, Stage
 from algoscope.tasks.sampling import trace_problems
 
@@ -21,41 +21,12 @@ TASKS = [name for name in tasks.names(variants=True) if live.runs_in_page(tasks.
 TIES = "with ties"
 _WEIGHTED = ("bellman_ford", "dijkstra", "mst_prim")
 _SORTING = ("dijkstra", "mst_prim", "mst_kruskal")
-_RUN = """([task, description, families, n, count]) => {
-  const network = description && Network.read(description, task.features);
-  const octets = [], pack = (values) => octets.push(Float32Array.from(values));
-  const graphs = [], steps = [];
-  for (const family of families) {
-    for (let seed = 0; seed < count; seed++) {
-      const graph = Families.draw(family, task.graphs, n, Families.generator(seed));
-      const problem = Algorithms.trace(task.name, task.features, graph);
-      graphs.push([Array.from(graph.A), graph.s]);
-      steps.push(Object.values(problem.hints)[0].length);
-      const told = network ? Network.run(network, problem).logits
-        : { ...problem.hints, ...problem.outputs };
-      for (const { name, stage } of task.features) {
-        if (stage === "hint" && told[name]) told[name].forEach(pack);
-        if (stage === "output") pack(told[name]);
-      }
-    }
-  }
-  const all = new Float32Array(octets.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of octets) all.set(part, at), at += part.length;
-  let text = "";
-  const bytes = new Uint8Array(all.buffer);
-  for (let k = 0; k < bytes.length; k += 8192) {
-    text += String.fromCharCode(...bytes.subarray(k, k + 8192));
-  }
-  return { graphs, steps, values: btoa(text) };
-}"""
 
 
 @pytest.fixture(scope="module")
 def page(browser, tmp_path_factory):
-    """A page with the scripts of a report, and nothing else."""
     path = tmp_path_factory.mktemp("page") / "page.html"
-    path.write_text(html.page("networks", [], scripts=live.SCRIPTS))
+    write(path)
     context = browser.new_context(offline=True)
     shown = context.new_page()
     shown.goto(path.as_uri())
@@ -66,72 +37,6 @@ def page(browser, tmp_path_factory):
 @pytest.fixture(scope="module")
 def families(page) -> list[str]:
     return page.evaluate("Families.names")
-
-
-class Told(NamedTuple):
-    batch: Batch
-    """The page's graphs, traced in Python."""
-    values: list[dict[str, np.ndarray]]
-    """What the page told of each, by feature; of a hint [step, …]."""
-
-
-def told_by(page, task, families, nodes, count, network=None, precision="float32") -> Told:
-    """What the page's algorithm tells of its graphs, or the logits of a network."""
-    task = tasks.get(task)
-    description = None if network is None else live.describe(network, precision)
-    answer = page.evaluate(_RUN, [live.task_data(task), description, families, nodes, count])
-    problems = [
-        {"A": np.reshape(A, (nodes, nodes))} | ({"s": np.array([s])} if "s" in task.problem else {})
-        for A, s in answer["graphs"]
-    ]
-    batch = trace_problems(task, nodes, problems)
-    assert batch.lengths.tolist() == answer["steps"]
-    numbers = Parts(np.frombuffer(base64.b64decode(answer["values"]), "<f4"))
-    values = []
-    for length in batch.lengths:
-        steps = int(length) if network is None else max(1, int(length) - 1)
-        named = {}
-        for feature in task.features:
-            if feature.stage is Stage.INPUT or (
-                network is not None and feature.name not in network.decoders
-            ):
-                continue
-            shape = (
-                feature.register_shape(nodes) if network is None else logit_shape(feature, nodes)
-            )
-            if feature.stage is Stage.HINT:
-                shape = (steps, *shape)
-            named[feature.name] = numbers(shape)
-        values.append(named)
-    assert not numbers.left()
-    return Told(batch, values)
-
-
-def logit_shape(feature, nodes) -> tuple[int, ...]:
-    if feature.is_pointer:
-        return (*feature.dense_shape(nodes), nodes)
-    return feature.dense_shape(nodes)
-
-
-class Parts:
-    """Takes arrays of a shape off the front of a flat one."""
-
-    def __init__(self, flat: np.ndarray):
-        self.flat, self.at = flat, 0
-
-    def __call__(self, shape: tuple[int, ...]) -> np.ndarray:
-        size = int(np.prod(shape))
-        self.at += size
-        return self.flat[self.at - size : self.at].reshape(shape)
-
-    def left(self) -> int:
-        return len(self.flat) - self.at
-
-
-def logits_in_python(network, batch: Batch, sample: int, logits) -> dict[str, np.ndarray]:
-    steps = max(1, int(batch.lengths[sample]) - 1)
-    hints = {f.name for f in network.at(Stage.HINT)}
-    return {n: v[sample][:steps] if n in hints else v[sample] for n, v in logits.items()}
 
 
 def test_the_page_has_the_algorithms_that_python_says(page):
@@ -263,6 +168,9 @@ def test_half_precision_is_read_as_numpy_writes_it(page):
         ("d.precision = 'int3'", "precision: got int3"),
         ("d.config.processor = '<b>transformer</b>'", "processor: got <b>transformer</b>"),
         ("d.config.processor = 'constructor'", "processor: got constructor"),
+        ("d.config.rounds = 1e9", "rounds: got 1000000000"),
+        ("d.config.width = 8", "encoders: got one of width 16, needed 8"),
+        ("delete d.config", "processor: got undefined, needed one of"),
         ("d.arrays['encoders.pos.bias'].values = btoa('\\0\\0\\xc0\\x7f'.repeat(16)); "
          "delete d.arrays['encoders.pos.bias'].places", "not finite"),
     ],

@@ -61,14 +61,17 @@ class Chapter(Album):
         first = self.sources[0].findings
         if len(self.sources) == 1:
             return first
-        judgements, recordings = {}, {}
+        judgements, recordings, rounded = {}, {}, []
         for origin, findings, *_ in self.sources:
             names = {name: f"{origin}, {name}" for name in findings.judgements}
             judgements |= {names[name]: j for name, j in findings.judgements.items()}
             for name, recording in findings.shown.recordings.items():
                 recordings[names.get(name, name)] = recording
+            rounded += [names[name] for name in findings.rounded]
         shown = first.shown._replace(recordings=recordings)
-        return dataclasses.replace(first, judgements=judgements, shown=shown)
+        return dataclasses.replace(
+            first, judgements=judgements, shown=shown, rounded=tuple(rounded)
+        )
 
     @functools.cached_property
     def live(self) -> dict[str, Any]:
@@ -83,7 +86,7 @@ class Chapter(Album):
         if findings.program:
             control = f"compiled {findings.program.name}"
             subjects[control] = live.compiled(findings.program)
-        return live.data(findings.shown, subjects, findings.words, control)
+        return live.data(findings.shown, subjects, findings.words, control, findings.rounded)
 
     def show_run(self, source: Source, draw: Callable[..., Drawn], *data: object) -> str:
         """A figure of one run, under the run's name where there are several."""

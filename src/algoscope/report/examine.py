@@ -26,6 +26,7 @@ from algoscope.programs.verification import verify
 from algoscope.recording import Recording
 from algoscope.report import kept
 from algoscope.report.findings import Distances, Findings, Program, Shown, Surroundings, read, write
+from algoscope.report.rounding import that_may_be_rounded
 from algoscope.runs import Run, RunError
 from algoscope.runs.environment import environment
 from algoscope.tasks import Batch, Kind, Stage, Task
@@ -186,6 +187,7 @@ def _measure(
         Shown(titles, small.take(chosen), {n: shown[n] for n in names if _can_be_seen(shown[n])}),
         environment(),
         0.0,
+        that_may_be_rounded(members, task, problem_seed),
     )
 
 

@@ -1,7 +1,7 @@
 """Findings: what was measured of the networks of a run for one of its tasks.
 
 Measuring takes minutes and drawing seconds, so findings are kept in the run folder, and pages are
-made from them. A network is run to draw one only to see whether its rounded weights do (`live`):
+made from them, without running a network:
 
     findings/TASK.json           judgements, program, distances, landscapes
     findings/TASK.safetensors    the problems that are shown, and what everybody did on them
@@ -87,6 +87,8 @@ class Findings:
     environment: dict[str, Any]
     seconds: float
     """How long the measuring took."""
+    rounded: tuple[str, ...] = ()
+    """Networks whose weights are in float16 in a page: no decision changes (`rounding`)."""
 
     @property
     def words(self) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 Graphs with few edges are laid out by stress majorisation (Gansner et al., 2004): places such that
 distances in the plane are like distances in the graph. Dense graphs have no shape to show, and
-stand on a circle.
+stand on a circle. A graph has the same places on every machine.
 """
 
 import math
@@ -13,6 +13,9 @@ import scipy.sparse.csgraph
 _SPARSE = 3.2
 """Mean degree up to which a graph has a shape."""
 _ROUNDS = 200
+_UNEVEN = 1e-3
+"""By how much of itself a distance is changed at first, so that symmetric graphs have one start:
+theirs are eigenvectors of equal eigenvalues, of which each linear algebra library finds others."""
 
 
 def places(adjacency: np.ndarray) -> np.ndarray:
@@ -33,11 +36,13 @@ def places(adjacency: np.ndarray) -> np.ndarray:
 
 def _least_stress(distances: np.ndarray) -> np.ndarray:
     """From places by classical scaling, sum_ij (|x_i - x_j| - d_ij)² / d_ij² goes down."""
-    nodes = len(distances)
+    nodes, draw = len(distances), np.random.default_rng(0).standard_normal
+    noise = draw((nodes, nodes))
+    uneven = distances * (1 + _UNEVEN * (noise + noise.T))
     centred = np.eye(nodes) - 1 / nodes
-    values, vectors = np.linalg.eigh(-0.5 * centred @ distances**2 @ centred)
-    positions = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 1e-9))
-    positions = positions + 1e-3 * np.random.default_rng(0).standard_normal(positions.shape)
+    values, vectors = np.linalg.eigh(-0.5 * centred @ uneven**2 @ centred)
+    sides = np.sign(draw(nodes) @ vectors[:, -2:])
+    positions = vectors[:, -2:] * sides * np.sqrt(np.maximum(values[-2:], 1e-9))
     weights = np.divide(1.0, distances**2, out=np.zeros_like(distances), where=distances > 0)
     inverse = np.linalg.pinv(np.diag(weights.sum(1)) - weights)
     for _ in range(_ROUNDS):

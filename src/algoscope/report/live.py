@@ -1,14 +1,14 @@
 """Networks in the page: what it needs to run them on a graph that a reader draws.
 
 `static/network.js` has the forward pass, `static/algorithms.js` the reference algorithms of the
-tasks whose problems are a graph and perhaps a source. Weights are inlined as float16 where that
-changes no prediction on the problems that the page shows, else as float32, which a compiled program
-needs; arrays that are mostly zero, as those of a program, as places and values.
+tasks whose problems are a graph and perhaps a source. Weights are inlined as float16 where that was
+seen to change no decision (`rounding`), else as float32, which a compiled program needs; arrays
+that are mostly zero, as those of a program, as places and values.
 """
 
 import base64
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +19,8 @@ from algoscope.falsify.disagreement import LARGEST_TOLERANCE
 from algoscope.falsify.families import domain
 from algoscope.networks import Network
 from algoscope.programs.compiler import compile_program
-from algoscope.recording import Recording
 from algoscope.report.findings import Program, Shown
-from algoscope.tasks import Feature, Stage, Task
+from algoscope.tasks import Task
 from algoscope.tasks.needs import acyclic
 
 SCRIPTS = (
@@ -110,11 +109,13 @@ def data(
     subjects: Mapping[str, Subject | Missing],
     words: Mapping[str, str],
     control: str | None,
+    rounded: Collection[str] = (),
     room: int = LARGEST,
 ) -> dict[str, Any]:
     """What the explorer needs to run the subjects: all by name, with a `network` or the `reason`
     why there is none, those that are shown first; or the `reason` alone, for a task that the page
-    cannot run. `control` is the name of the compiled program, `words` are verdicts."""
+    cannot run. `control` is the name of the compiled program, `words` are verdicts, and `rounded`
+    the names of networks whose weights are in float16."""
     task = shown.batch.task
     if not runs_in_page(task):
         return {"reason": f"the page has no algorithm for {task.name}"}
@@ -124,8 +125,7 @@ def data(
         subject = subjects.get(name, Missing("its weights are not there"))
         reason = _obstacle(subject, task)
         if reason is None and isinstance(subject, Network):
-            precision = "float32" if name == control else _precision(subject, shown, name)
-            content = describe(subject, precision)
+            content = describe(subject, "float16" if name in rounded else "float32")
             size = characters(content)
             if size <= room:
                 room -= size
@@ -150,12 +150,15 @@ def account(content: Mapping[str, Any]) -> str:
     left_out = {n: c["reason"] for n, c in content["networks"].items() if "reason" in c}
     size = sum(characters(network) for network in inlined.values())
     halves = sum(network["precision"] == "float16" for network in inlined.values())
+    rounded = (
+        f"{halves} in float16, with which all decisions on fresh problems of every family were the "
+        "same, the others "
+    )
     text = (
         f"{len(inlined)} network{'s' if len(inlined) != 1 else ''} and the algorithm run in this "
-        f"page, with {size / 1e6:.1f} MB of weights: {halves} in float16, with which all decisions "
-        "on the recorded problems are the same, the others in float32. A number counts as "
-        f"different if it is off by more than {content['tolerance']:g}; of equal keys the "
-        "algorithm takes the first."
+        f"page, with {size / 1e6:.1f} MB of weights{': ' + rounded if halves else ' '}in float32. "
+        f"A number counts as different if it is off by more than {content['tolerance']:g}; of "
+        "equal keys the algorithm takes the first."
     )
     return text + "".join(
         f" {name} is shown as recorded only: {reason}." for name, reason in left_out.items()
@@ -170,31 +173,6 @@ def _obstacle(subject: Subject | Missing, task: Task) -> str | None:
     if subject.features != task.features:
         return f"the network reads {task.name} in a form that the page does not draw"
     return None
-
-
-def _precision(network: Network, shown: Shown, name: str) -> str:
-    """The smaller one if the decisions on the problems that are shown stay the same."""
-    with np.errstate(over="ignore"):
-        rounded = {
-            name: np.asarray(array).astype(np.float16).astype(np.float32)
-            for name, array in networks.arrays(network).items()
-        }
-    if not all(np.isfinite(array).all() for array in rounded.values()):
-        return "float32"
-    batch = shown.batch
-    before = shown.recordings.get(name) or networks.run(network, batch)
-    after = networks.run(networks.with_arrays(network, rounded), batch)
-    # Numbers are no decisions: they are compared by what is decided from them.
-    decided = [f for f in network.features if f.name in after.logits and f.kind != "scalar"]
-    valid = after.valid
-
-    def decisions(feature: Feature, recording: Recording) -> np.ndarray:
-        if feature.stage is Stage.HINT:
-            return np.asarray(recording.hints[feature.name])[valid]
-        return np.asarray(recording.outputs[feature.name])
-
-    same = all(np.array_equal(decisions(f, before), decisions(f, after)) for f in decided)
-    return "float16" if same else "float32"
 
 
 def describe(network: Network, precision: str) -> dict[str, Any]:

@@ -45,11 +45,13 @@ def status(run: Run, live: Live, words: Mapping[str, str], report_version: int |
     if run.state is State.STOPPED:
         return f"stopped; go on with {run.resume_command}"
     if run.state is State.RUNNING:
+        if live.step == 0:
+            return "preparing: the training step is compiled for each size of problems"
         return "all steps are taken; being scored" if live.step == live.steps else "training"
     if words:
         judged = f"finished; {len(words)} of {len(run.seeds) * len(run.tasks)} networks judged"
         return f"{judged}; the report comes with algoscope report {run.path}"
-    return f"finished; judge it with algoscope report {run.path}"
+    return f"finished; verdicts come as it is judged, with algoscope report {run.path}"
 
 
 def time_left(live: Live) -> str:
@@ -85,13 +87,14 @@ def _value(curve: Sequence[Point], form: str) -> str:
 
 
 def _charts(curves: Curves) -> str:
-    charts = {
-        "loss": _chart("loss", curves.loss, logarithmic=True),
-        "validation": _chart("validation", curves.validation, logarithmic=False),
-    }
+    logarithmic = bool(curves.loss) and all(point.least > 0 for point in curves.loss)
+    scale = ", on a logarithmic scale" if logarithmic else ""
+    loss = _chart("loss", curves.loss, logarithmic)
+    validation = _chart("validation", curves.validation, logarithmic=False)
+    captions = {f"loss{scale}": loss, "validation": validation}
     figures = (
         element("figure", drawing, element("figcaption", f"{name}: mean, least and most"))
-        for name, drawing in charts.items()
+        for name, drawing in captions.items()
     )
     return element("div", *figures, class_="charts")
 
@@ -100,7 +103,6 @@ def _chart(name: str, points: Sequence[Point], logarithmic: bool) -> str:
     if not points:
         return element("p", "nothing yet", class_="muted")
     values = [value for point in points for value in point[1:]]
-    logarithmic = logarithmic and min(values) > 0
     scaled = math.log10 if logarithmic else float
     low, high = min(values), max(values)
     if not logarithmic:

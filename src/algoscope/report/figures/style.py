@@ -128,10 +128,6 @@ def grid(
 
 def save(drawn: Drawn, folder: pathlib.Path) -> None:
     """NAME.svg, .pdf and .png, and NAME.csv with the data."""
-    # Making room for labels takes as long as drawing: once is enough for all forms.
-    with styled():
-        drawn.figure.draw_without_rendering()
-    drawn.figure.set_layout_engine("none")
     for suffix in _UNDATED:
         write_bytes(folder / f"{drawn.name}.{suffix}", image(drawn, suffix))
     data = io.StringIO()
@@ -149,8 +145,18 @@ def _image(drawn: Drawn, salt: str, letters: str, options: dict[str, Any]) -> by
     file = io.BytesIO()
     salted: dict[Any, Any] = {"svg.hashsalt": salt, "svg.fonttype": letters}
     with styled(), matplotlib.rc_context(salted):
+        _make_room(drawn.figure)
         drawn.figure.savefig(file, **options)
     return file.getvalue()
+
+
+def _make_room(figure: Figure) -> None:
+    """For labels. It takes as long as drawing: once is enough for all forms, and without any
+    engine, even one that does nothing, each form is drawn once."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine(None)
 
 
 def inline(drawn: Drawn, class_: str = "full") -> str:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algoscope import tasks
-from algoscope.programs.interpreter import RoundView, follow
+from algoscope.programs.interpreter import follow
 from algoscope.programs.language import SELF, Atom, GraphProgram, Role, Type
+from algoscope.programs.machine import RoundView
 from algoscope.programs.verification import agreement
 from algoscope.report.library.scenes import scene
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage, Task

@@ -19,6 +19,14 @@ const Dom = (() => {
     return option;
   });
 
+  // Gives a choice other options, where they are others.
+  const choices = (select, texts, chosen) => {
+    const isSame = select.options.length === texts.length
+      && texts.every((text, index) => select.options[index].text === text);
+    if (!isSame) select.replaceChildren(...options(texts, chosen));
+    select.value = chosen;
+  };
+
   const button = (text, act, attributes = {}) => {
     const made = make("button", { type: "button", ...attributes }, text);
     made.addEventListener("click", act);
@@ -29,5 +37,5 @@ const Dom = (() => {
 
   const range = (count) => Array.from({ length: count }, (_, k) => k);
 
-  return { make, options, button, labelled, range };
+  return { make, options, choices, button, labelled, range };
 })();

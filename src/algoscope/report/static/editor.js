@@ -10,7 +10,7 @@
 const Editor = (kind, recorded, changed) => {
   const { make, button, labelled, range } = Dom;
   const WIDE = 360, HIGH = 320, EDGE = 26, RADIUS = 13, FAR = 4, STEP = 0.05;
-  let graph = null, shown = null, selected = null, drag = null;
+  let graph = null, shown = null, drawn = null, selected = null, drag = null;
   const past = [];
 
   const canvas = make("svg", { class: "graph canvas", role: "group", viewBox: `0 0 ${WIDE} ${HIGH}`,
@@ -23,8 +23,9 @@ const Editor = (kind, recorded, changed) => {
     make("optgroup", { label: "families" }, ...Families.names.map((name) => make("option", {}, name))),
     make("optgroup", { label: "recorded" }, ...recorded.map(({ title }, index) =>
       make("option", { value: `recorded ${index}` }, title))));
-  const size = make("input", { type: "number", min: kind.smallest, max: Graph.LARGEST, value: 8,
+  const size = make("input", { type: "number", min: kind.smallest, max: Graph.LARGEST, value: 9,
     "aria-label": "nodes of a new graph" });
+  family.value = "grid";
   const written = make("textarea", { rows: 3, spellcheck: "false", "aria-label": "the graph as text" });
 
   // Does what `change` gives, or says why it cannot be.
@@ -248,6 +249,7 @@ const Editor = (kind, recorded, changed) => {
     drawActions();
     if (document.activeElement !== written) written.value = Graph.text(graph, kind);
     back.disabled = !past.length;
+    drawn = graph;
   };
 
   const back = button("Undo", undo, { class: "undo" });
@@ -276,9 +278,10 @@ const Editor = (kind, recorded, changed) => {
     box, written,
     // The graph, with how the algorithm has marked nodes at this step, and what it points to.
     show: (next, algorithm) => {
+      const isDrawn = drawn === next && JSON.stringify(algorithm) === JSON.stringify(shown);
       set(next);
       shown = algorithm;
-      draw();
+      if (!isDrawn) draw();
     },
     // As if the reader had drawn it, with a sentence on where it comes from.
     take: (next, told) => attempt(() => next, told),

@@ -37,7 +37,8 @@ const explore = (place) => {
     ({ title, graph: { n: nodes, A: Float64Array.from(graph.A), s: graph.s, places } }));
   const studio = live.task ? Studio(live, recordedGraphs, {
     shownNames: () => state.sides.map((index) => subjects[index].name),
-    redraw: () => { if (state.isOwn) rebuild(); },
+    shownStep: () => state.step,
+    redraw: () => { if (state.isOwn) redraw(); },
     goTo: (step) => go(step),
     setBusy: (isBusy) => place.setAttribute("aria-busy", String(isBusy)),
   }) : null;
@@ -84,16 +85,18 @@ const explore = (place) => {
 
   const choose = (node) => { state.chosen = state.chosen === node ? null : node; update(); };
 
+  let built = null;
+  const redraw = () => { if (scene() === built) update(); else rebuild(); };
   const rebuild = () => {
-    const { nodes, steps } = scene();
+    const { nodes, steps } = built = scene();
     state.step = Math.min(state.step, steps - 1);
     if (state.chosen !== null && state.chosen >= nodes) state.chosen = null;
     slider.max = steps - 1;
-    node.replaceChildren(...options(["all nodes", ...range(nodes).map((each) => `node ${each}`)], 0));
+    Dom.choices(node, ["all nodes", ...range(nodes).map((each) => `node ${each}`)], 0);
     sides.forEach((side, index) => {
       side.names(subjects.map(({ name, verdict }) => (verdict ? `${name} – ${verdict}` : name)),
         state.sides[index], (other) => !state.isOwn && !subjects[other].runs);
-      side.rebuild(scene(), account(index), subjects[state.sides[index]]);
+      side.rebuild(scene(), subjects[state.sides[index]]);
     });
     variablesTable.rebuild(scene(), variables(), state.sides.map((index) => subjects[index].name));
     update();
@@ -106,8 +109,9 @@ const explore = (place) => {
     where.textContent = `step ${state.step + 1} of ${steps}`;
     slider.setAttribute("aria-valuetext", where.textContent);
     const atNodes = variables().filter((variable) => variable.where === "node");
-    sides.forEach((side) => side.update(state, atNodes));
-    variablesTable.update(state, sides.map((_, side) => account(side)));
+    const accounts = sides.map((_, side) => account(side));
+    sides.forEach((side, index) => side.update(state, accounts[index], atNodes));
+    variablesTable.update(state, accounts);
     if (state.isOwn) studio.show(state.step);
   };
 

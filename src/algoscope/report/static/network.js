@@ -10,7 +10,7 @@
 "use strict";
 
 const Network = (() => {
-  const { linear, composed, concat } = Layers;
+  const { layer, linear, composed, onInputs, concat } = Layers;
 
   class Unsupported extends Error {}
 
@@ -21,6 +21,7 @@ const Network = (() => {
   const readsAt = (feature) => (isPointer(feature) ? "edge" : feature.location);
 
   const KINDS = ["scalar", "mask", "mask_one", "categorical", "pointer"];
+  const MOST = 4096;
 
   const value = (feature, register, n) => {
     if (feature.kind === "mask_one") return oneHot(register, n);
@@ -53,7 +54,7 @@ const Network = (() => {
 
   // The network of a page's description, ready to run; an error that says why there is none.
   const read = (description, features) => {
-    const { config } = description;
+    const config = description.config ?? {};
     if (!Object.hasOwn(Processors, config.processor)) {
       throw new Unsupported(`processor: got ${config.processor}, needed one of ${
         Object.keys(Processors).join(", ")}`);
@@ -63,12 +64,18 @@ const Network = (() => {
         throw new Unsupported(`${feature.name}: got a ${feature.kind}, needed ${KINDS.join(", ")}`);
       }
     }
+    for (const name of ["width", "heads", "rounds"]) {
+      if (!(Number.isInteger(config[name]) && config[name] >= 1 && config[name] <= MOST)) {
+        throw new Unsupported(`${name}: got ${config[name]}, needed a whole number from 1 to ${MOST}`);
+      }
+    }
     const weights = Weights.read(description);
     const rounds = Array.from({ length: config.rounds }, (_, round) =>
       (config.shared_rounds || config.rounds === 1 ? weights.processor : weights.processor[round]));
     return {
       config, features, rounds, encoders: weights.encoders, decoders: weights.decoders,
-      edges: edgeEncoder(features, weights.encoders, config), onScalars: new Map(),
+      nodes: encoder("node", features, weights.encoders, config),
+      edges: encoder("edge", features, weights.encoders, config), parts: new Map(),
     };
   };
 
@@ -76,12 +83,14 @@ const Network = (() => {
     config.rounds * (config.processor.startsWith("gat") ? config.heads : 1);
   const attends = ({ config }) => config.processor.startsWith("gat");
 
-  // Features of edges are linear in a few scalars of each pair of nodes: e_ij = W s_ij + b. This is
-  // W, with the rows of all encoders below each other, and b, the sum of theirs.
-  const edgeEncoder = (features, encoders, { width }) => {
-    const read = features.filter((f) => readsAt(f) === "edge" && f.name in encoders);
+  // Features of nodes and of edges are linear in a few scalars: e_ij = W s_ij + b. This is W, with the
+  // rows of all encoders below each other, and b, the sum of theirs.
+  const encoder = (location, features, encoders, { width }) => {
+    const read = features.filter((f) => readsAt(f) === location && f.name in encoders);
     const parts = read.flatMap(({ name }) => ("over_first" in encoders[name]
       ? [encoders[name].over_first, encoders[name].over_second] : [encoders[name]]));
+    const other = parts.find(({ outputs }) => outputs !== width);
+    if (other) throw new Unsupported(`encoders: got one of width ${other.outputs}, needed ${width}`);
     const inputs = parts.reduce((sum, part) => sum + part.inputs, 0);
     const weight = new Float64Array(inputs * width), bias = new Float64Array(width);
     let row = 0;
@@ -90,8 +99,13 @@ const Network = (() => {
       row += part.inputs;
       part.bias.forEach((number, k) => { bias[k] += number; });
     }
-    return { weight, bias, inputs, outputs: width };
+    return layer(weight, bias, inputs, width);
   };
+
+  // s_i: the values of all features of nodes.
+  const nodeScalars = (network, values, n) => concat(n, ...network.features
+    .filter((feature) => readsAt(feature) === "node" && feature.name in values)
+    .map(({ name }) => values[name]));
 
   // s_ij: the value of each feature of edges; with three views f_ij, f_ji and f_ij of loops alone;
   // of pointers of edges p_ijk the means over i, at jk, and over j, at ik.
@@ -129,33 +143,42 @@ const Network = (() => {
     return scalars;
   };
 
-  // A layer on the features of edges, as one on the scalars.
-  const layerOnScalars = (network, layer) => {
-    if (!network.onScalars.has(layer)) {
+  // A layer on [features, more]: on the scalars that the features are made of, and on the rest.
+  const parts = (network, features, whole) => {
+    if (!network.parts.has(whole)) {
       const { width } = network.config;
-      const top = { ...layer, weight: layer.weight.subarray(0, width * layer.outputs), inputs: width };
-      network.onScalars.set(layer, composed(network.edges, top));
+      network.parts.set(whole, {
+        onScalars: composed(features, { ...onInputs(whole, 0, width), bias: whole.bias }),
+        onMore: onInputs(whole, width, whole.inputs),
+      });
     }
-    return network.onScalars.get(layer);
+    return network.parts.get(whole);
   };
 
   const encode = (network, values, n) => {
-    const { width } = network.config, scalars = edgeScalars(network, values, n);
-    const nodes = new Float64Array(n * width), graph = new Float64Array(width);
-    const adjacency = new Uint8Array(n * n);
+    const { width } = network.config, graph = new Float64Array(width), adjacency = new Uint8Array(n * n);
     for (let node = 0; node < n; node++) adjacency[node * n + node] = 1;
     for (const feature of network.features) {
       if (!(feature.name in values)) continue;
-      const given = values[feature.name], at = readsAt(feature);
-      if (at !== "edge") {
-        const total = at === "node" ? nodes : graph;
-        linear(given, total.length / width, network.encoders[feature.name])
-          .forEach((number, k) => { total[k] += number; });
-      }
+      const given = values[feature.name];
+      if (readsAt(feature) === "graph") linear(given, 1, network.encoders[feature.name], graph);
       joinNodes(feature, given, n, adjacency);
     }
-    const onEdges = (layer) => linear(scalars, n * n, layerOnScalars(network, layer));
-    return { n, nodes, graph, adjacency, onEdges };
+    const ofNodes = nodeScalars(network, values, n), ofEdges = edgeScalars(network, values, n);
+    const applied = (features, scalars, rows) => (whole, more = null) => {
+      const { onScalars, onMore } = parts(network, features, whole);
+      const units = linear(scalars, rows, onScalars);
+      return more ? linear(more, rows, onMore, units) : units;
+    };
+    return {
+      n, graph, adjacency,
+      // Features of nodes [n × width]
+      nodes: () => linear(ofNodes, n, network.nodes),
+      // A layer on the features of nodes, or on [features, more]
+      onNodes: applied(network.nodes, ofNodes, n),
+      // The same for edges
+      onEdges: applied(network.edges, ofEdges, n * n),
+    };
   };
 
   // Edge masks and pointers of nodes make neighbours, in both directions.
@@ -199,7 +222,7 @@ const Network = (() => {
       const encoded = encode(network, { ...inputs, ...hints }, n);
       const processed = allRounds(network, encoded, before, interventions);
       hidden = processed.hidden;
-      states = { n, nodes: concat(n, encoded.nodes, before, hidden), encoded, edges: processed.edges };
+      states = { n, encoded, hidden: concat(n, before, hidden), edges: processed.edges };
       for (const feature of said) {
         const row = Decoders.decode(network, feature, states);
         logits[feature.name].push(row);
@@ -242,5 +265,5 @@ const Network = (() => {
     return { n, hidden, edges, attention: all };
   };
 
-  return { read, run, stepping, heads, attends, layerOnScalars, value, Unsupported };
+  return { read, run, stepping, heads, attends, Unsupported };
 })();

@@ -1,13 +1,13 @@
 // Processors: one round of message passing, as src/algoscope/networks/processors has it.
 //
-// A round takes its weights, the configuration, what the encoders give, the hidden states
-// [n × width] and `reading`, the interventions on who reads whom (see interventions.js). It gives
+// A round takes its weights, the configuration, what the encoders give (see `encode` in network.js:
+// a layer on z is `encoded.onNodes(layer, hidden)`), the hidden states [n × width] and `reading`, the interventions on who reads whom (see interventions.js). It gives
 // the new states, the attention [heads × receiver × sender] and, of a Triplet-GMPNN, new features
 // of edges [n × n × width].
 "use strict";
 
 const Processors = (() => {
-  const { linear, layerNorm, softmax, concat, relu, leakyRelu, sigmoid } = Layers;
+  const { linear, layerNorm, softmax, relu, leakyRelu, sigmoid } = Layers;
   const NO_MESSAGE = -1e6;
 
   const added = (...parts) => parts[0].map((value, k) => {
@@ -48,8 +48,9 @@ const Processors = (() => {
   //   a_ij   = LeakyReLU(w_receiver · z_i + w_sender · z_j + w_edge · e_ij + w_graph · g)
   //   hidden = LayerNorm(ReLU(sum_j α_ij W_value z_j + W_skip z_i))
   const gat = (weights, config, encoded, hidden, reading) => {
-    const { n } = encoded, { heads } = config, z = concat(n, encoded.nodes, hidden);
-    const receivers = linear(z, n, weights.receiver), senders = linear(z, n, weights.sender);
+    const { n } = encoded, { heads } = config;
+    const receivers = encoded.onNodes(weights.receiver, hidden);
+    const senders = encoded.onNodes(weights.sender, hidden);
     const edges = encoded.onEdges(weights.edge), graph = linear(encoded.graph, 1, weights.graph);
     const logits = new Float64Array(heads * n * n);
     for (let head = 0; head < heads; head++) {
@@ -61,8 +62,8 @@ const Processors = (() => {
       }
     }
     const attention = attend(logits, encoded, config, reading);
-    const sums = selected(attention, n, heads, linear(z, n, weights.value));
-    const after = relu(added(sums, linear(z, n, weights.skip)));
+    const sums = selected(attention, n, heads, encoded.onNodes(weights.value, hidden));
+    const after = relu(added(sums, encoded.onNodes(weights.skip, hidden)));
     return { hidden: weights.norm ? layerNorm(after, n, weights.norm) : after, attention };
   };
 
@@ -72,19 +73,21 @@ const Processors = (() => {
   //   hidden = LayerNorm(ReLU(s_i + W_skip z_i))     activation on the sum
   //          = LayerNorm(s_i + ReLU(W_skip z_i))     activation on the skip
   const gatv2 = (weights, config, encoded, hidden, reading) => {
-    const { n } = encoded, { heads } = config, z = concat(n, encoded.nodes, hidden);
-    const attention = attend(gatv2Logits(weights, config, encoded, z), encoded, config, reading);
+    const { n } = encoded, { heads } = config;
+    const attention = attend(gatv2Logits(weights, config, encoded, hidden), encoded, config, reading);
     const information = weights.information && encoded.onEdges(weights.information);
-    const byHead = selected(attention, n, heads, linear(z, n, weights.value), information);
+    const values = encoded.onNodes(weights.value, hidden);
+    const byHead = selected(attention, n, heads, values, information);
     const sums = config.head_combination === "sum" ? headSum(byHead, n, heads) : byHead;
-    const skip = linear(z, n, weights.skip);
+    const skip = encoded.onNodes(weights.skip, hidden);
     const after = config.activation === "sum" ? relu(added(sums, skip)) : added(sums, relu(skip));
     return { hidden: weights.norm ? layerNorm(after, n, weights.norm) : after, attention };
   };
 
-  const gatv2Logits = (weights, { heads }, encoded, z) => {
+  const gatv2Logits = (weights, { heads }, encoded, hidden) => {
     const { n } = encoded, { head, bias } = weights;
-    const receivers = linear(z, n, weights.receiver), senders = linear(z, n, weights.sender);
+    const receivers = encoded.onNodes(weights.receiver, hidden);
+    const senders = encoded.onNodes(weights.sender, hidden);
     const edges = encoded.onEdges(weights.edge), graph = linear(encoded.graph, 1, weights.graph);
     const units = graph.length, part = units / heads, logits = new Float64Array(heads * n * n);
     for (let i = 0; i < n; i++) {
@@ -120,14 +123,14 @@ const Processors = (() => {
   //   gated:   gate hidden + (1 - gate) previous hidden,
   //            gate = sigmoid(W_gate ReLU(W_gate_own z_i + W_gate_message m_i))
   const pgn = (isNeighbour) => (weights, config, encoded, hidden, reading) => {
-    const { n } = encoded, z = concat(n, encoded.nodes, hidden);
-    const { message, attention } = strongest(weights, encoded, z, (i, j) =>
+    const { n } = encoded;
+    const { message, attention } = strongest(weights, encoded, hidden, (i, j) =>
       reading.reads(i, j) ?? isNeighbour(encoded, i, j));
-    let after = relu(added(linear(z, n, weights.own), linear(message, n, weights.message)));
+    let after = relu(linear(message, n, weights.message, encoded.onNodes(weights.own, hidden)));
     if (weights.norm) after = layerNorm(after, n, weights.norm);
     if (weights.gate) {
       const { own, message: heard, gate } = weights.gate;
-      const units = relu(added(linear(z, n, own), linear(message, n, heard)));
+      const units = relu(linear(message, n, heard, encoded.onNodes(own, hidden)));
       const open = linear(units, n, gate).map(sigmoid);
       after = after.map((value, k) => value * open[k] + hidden[k] * (1 - open[k]));
     }
@@ -135,9 +138,10 @@ const Processors = (() => {
   };
 
   // m_i, and as attention the share of channels in which i took j's message.
-  const strongest = (weights, encoded, z, isRead) => {
+  const strongest = (weights, encoded, hidden, isRead) => {
     const { n } = encoded;
-    const receivers = linear(z, n, weights.receiver), senders = linear(z, n, weights.sender);
+    const receivers = encoded.onNodes(weights.receiver, hidden);
+    const senders = encoded.onNodes(weights.sender, hidden);
     const edges = encoded.onEdges(weights.edge), graph = linear(encoded.graph, 1, weights.graph);
     const width = graph.length, message = new Float64Array(n * width);
     const attention = new Float64Array(n * n);
@@ -173,9 +177,9 @@ const Processors = (() => {
   //   t_ijk   = W_1 z_i + W_2 z_j + W_3 z_k + V_12 e_ij + V_13 e_ik + V_23 e_jk + W_g g
   //   edge_jk = ReLU(W_out max_i t_ijk)
   const tripletGmpnn = (weights, config, encoded, hidden, reading) => {
-    const { n } = encoded, z = concat(n, encoded.nodes, hidden);
+    const { n } = encoded;
     const [first, second, third] = ["first", "second", "third"]
-      .map((name) => linear(z, n, weights[name]));
+      .map((name) => encoded.onNodes(weights[name], hidden));
     const [ij, ik, jk] = ["first_second", "first_third", "second_third"]
       .map((name) => encoded.onEdges(weights[name]));
     const graph = linear(encoded.graph, 1, weights.triplet_graph), narrow = graph.length;

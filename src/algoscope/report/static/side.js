@@ -9,7 +9,8 @@
 const Side = (label, { choose, go, changed }) => {
   const { make, button, range } = Dom;
   const SIZE = 320, EDGE = 26, RADIUS = 11, CELL = 12, LEAST = 0.03;
-  let scene, account, subject, parts = {};
+  let scene, account, subject;
+  const parts = {};
 
   const who = make("select", { "aria-label": label });
   who.addEventListener("change", () => changed(Number(who.value)));
@@ -52,16 +53,26 @@ const Side = (label, { choose, go, changed }) => {
   };
 
   const names = (texts, chosen, isOff) => {
-    who.replaceChildren(...Dom.options(texts, chosen));
+    Dom.choices(who, texts, chosen);
     [...who.options].forEach((option, index) => { option.disabled = isOff(index); });
   };
 
-  // Draws what does not depend on the step.
-  const rebuild = (nextScene, nextAccount, nextSubject) => {
-    [scene, account, subject] = [nextScene, nextAccount, nextSubject];
-    const { nodes, edges } = scene, size = nodes * CELL;
+  // Draws what does not depend on the step, as far as it is other than before.
+  const rebuild = (nextScene, nextSubject) => {
+    const before = scene;
+    [scene, subject] = [nextScene, nextSubject];
     box.classList.toggle("compiled", subject.compiled);
-    const knots = range(nodes).map((node) => {
+    if (before?.nodes !== scene.nodes) buildMatrix();
+    if (before?.edges !== scene.edges || before.places !== scene.places) buildGraph();
+    if (timeline.childElementCount !== scene.steps) {
+      timeline.replaceChildren(...range(scene.steps).map((step) => make("span", { "data-step": step })));
+    }
+    graph.setAttribute("aria-label", `graph: what ${subject.name} reads`);
+    matrix.setAttribute("aria-label", `attention of ${subject.name}, reader by read`);
+  };
+
+  const buildGraph = () => {
+    parts.knots = range(scene.nodes).map((node) => {
       const [x, y] = spot(node);
       return {
         self: make("circle", { class: "self", cx: x, cy: y, r: RADIUS + 3 }),
@@ -70,17 +81,21 @@ const Side = (label, { choose, go, changed }) => {
         cross: make("text", { class: "cross", x: x + RADIUS + 3, y: y - RADIUS + 3 }),
       };
     });
-    parts = { knots, layer: make("g"), reads: new Map(), cells: [],
-      row: make("rect", { class: "row", x: -0.5, width: size, height: CELL }) };
+    [parts.layer, parts.reads] = [make("g"), new Map()];
     graph.replaceChildren(
-      ...edges.filter(([a, b]) => a !== b).map(([a, b]) => {
+      ...scene.edges.filter(([a, b]) => a !== b).map(([a, b]) => {
         const [[x1, y1], [x2, y2]] = [spot(a), spot(b)];
         return make("line", { class: "edge", x1, y1, x2, y2 });
       }),
-      parts.layer, ...knots.map(({ self }) => self),
-      ...knots.flatMap(({ circle, text, cross }) => [circle, text, cross]));
+      parts.layer, ...parts.knots.map(({ self }) => self),
+      ...parts.knots.flatMap(({ circle, text, cross }) => [circle, text, cross]));
+  };
+
+  const buildMatrix = () => {
+    const { nodes } = scene, size = nodes * CELL;
     matrix.setAttribute("viewBox", `-16 -14 ${size + 17} ${size + 15}`);
     matrix.style.maxWidth = `min(19rem, ${2 * (size + 17)}px)`;
+    parts.row = make("rect", { class: "row", x: -0.5, width: size, height: CELL });
     parts.cells = range(nodes * nodes).map((pair) => make("rect", { class: "cell",
       x: (pair % nodes) * CELL, y: Math.floor(pair / nodes) * CELL, width: CELL - 0.6,
       height: CELL - 0.6, "data-receiver": Math.floor(pair / nodes), "data-sender": pair % nodes }));
@@ -90,9 +105,6 @@ const Side = (label, { choose, go, changed }) => {
     matrix.replaceChildren(
       make("rect", { class: "frame", x: -0.5, y: -0.5, width: size, height: size }),
       ...parts.cells, parts.row, ...numbers);
-    graph.setAttribute("aria-label", `graph: what ${subject.name} reads`);
-    matrix.setAttribute("aria-label", `attention of ${subject.name}, reader by read`);
-    timeline.replaceChildren(...range(scene.steps).map((step) => make("span", { "data-step": step })));
   };
 
   matrix.addEventListener("pointerover", ({ target }) => {
@@ -115,8 +127,11 @@ const Side = (label, { choose, go, changed }) => {
     parts.cells.forEach((cell, pair) => {
       const receiver = Math.floor(pair / nodes), sender = pair % nodes;
       const own = weight(receiver, sender) || 0;
-      cell.dataset.weight = own.toFixed(4);
-      cell.setAttribute("fill-opacity", own);
+      const shown = own.toFixed(4);
+      if (cell.dataset.weight !== shown) {
+        cell.dataset.weight = shown;
+        cell.setAttribute("fill-opacity", shown);
+      }
       if (receiver === sender || own < LEAST) return;
       used.add(pair);
       if (!parts.reads.has(pair)) {
@@ -179,12 +194,11 @@ const Side = (label, { choose, go, changed }) => {
     timeline.setAttribute("aria-label", wrong.length
       ? `wrong at step ${wrong.map((each) => each + 1).join(", ")} of ${scene.steps}`
       : `wrong at none of ${scene.steps} steps`);
-    if (account.done === undefined) return;
     const { first } = account;
-    const toldBefore = verdict.dataset.told, told = first ? Accounts.told(first)
+    const told = first ? Accounts.told(first)
       : account.reason || !account.done ? "" : `does as the ${scene.isChanged ? "changed " : ""}algorithm, to the end`;
-    if (told === toldBefore) return;
-    verdict.dataset.told = told;
+    if (verdict.dataset.told === `${subject.name}: ${told}`) return;
+    verdict.dataset.told = `${subject.name}: ${told}`;
     verdict.classList.toggle("wrong", Boolean(first));
     verdict.replaceChildren(...(first ? [
       make("span", {}, `First differs: ${told}.`),
@@ -209,9 +223,13 @@ const Side = (label, { choose, go, changed }) => {
     let most = 1e-9;
     for (const value of state) most = Math.max(most, Math.abs(value));
     const context = hidden.getContext("2d"), image = context.createImageData(width, nodes);
-    state.forEach((value, at) => {
-      image.data.set([...colours[value > 0 ? 0 : 1], 255 * Math.abs(value) / most], 4 * at);
-    });
+    for (let at = 0; at < state.length; at++) {
+      const [red, green, blue] = colours[state[at] > 0 ? 0 : 1], to = 4 * at;
+      image.data[to] = red;
+      image.data[to + 1] = green;
+      image.data[to + 2] = blue;
+      image.data[to + 3] = 255 * Math.abs(state[at]) / most;
+    }
     context.putImageData(image, 0, 0);
   };
 
@@ -235,7 +253,8 @@ const Side = (label, { choose, go, changed }) => {
     inWords.replaceChildren(...parts);
   };
 
-  const update = (view, variables) => {
+  const update = (view, nextAccount, variables) => {
+    account = nextAccount;
     drawReading(view);
     drawInWords(view);
     drawNodes(view, variables);

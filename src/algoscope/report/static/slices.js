@@ -1,23 +1,25 @@
 // Long work in slices, so that the page answers in between: a generator that yields often is run
-// for a few milliseconds at a time, until it ends or is told to stop.
+// for a few milliseconds at a time, until it ends or is told to stop. It yields true where there is
+// something to show at once.
 "use strict";
 
 const Slices = (() => {
-  const FIRST = 60, LATER = 14;
+  const FIRST = 40, LATER = 14;
 
-  // `rest` is called between slices, so many milliseconds apart, `done` at the end.
+  // `rest` is called after the first slice, then between slices, so many milliseconds apart or when
+  // told to, `done` at the end.
   const run = (generator, { rest, often = 120, done }) => {
-    let stopped = false, rested = performance.now();
+    let stopped = false, rested = -Infinity;
     const slice = (budget) => {
       if (stopped) return;
       const end = performance.now() + budget;
       let next;
-      do next = generator.next(); while (!next.done && performance.now() < end);
+      do next = generator.next(); while (!next.done && !next.value && performance.now() < end);
       if (next.done) {
         done();
         return;
       }
-      if (performance.now() - rested > often) {
+      if (next.value || performance.now() - rested > often) {
         rest();
         rested = performance.now();
       }

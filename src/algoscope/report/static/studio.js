@@ -1,15 +1,17 @@
 // The studio: a graph of the reader's own, on which the subjects run in the page as it is drawn.
 //
 // A change of the graph or of the interventions begins the work anew: the algorithm's trace at
-// once, then the subjects that are shown, in slices, step by step.
+// once, then the subjects that are shown, side by side and step by step, in slices. There is a
+// picture of the graph and the algorithm after the first slice, and of the subjects as soon as they
+// have come to the step that is looked at.
 "use strict";
 
-const Studio = (live, recorded, { shownNames, redraw, goTo, setBusy }) => {
+const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }) => {
   const { make, button } = Dom;
   const { task, tolerance, compiled } = live, kind = task.graphs;
   const networks = new Map(), kept = [];
   let graph, problem, plain, expected, scene, accounts, donorRuns, undisturbed;
-  let stop = () => {}, stopSearch = null, searching = null, begun = 0;
+  let stop = () => {}, stopSearch = null, searching = null, lookedFor = null, begun = 0;
 
   // The network of a name, or { reason }, a sentence.
   const network = (name) => {
@@ -58,25 +60,40 @@ const Studio = (live, recorded, { shownNames, redraw, goTo, setBusy }) => {
     expected = hands.isChanged() ? yield* changedAlgorithm() : plain;
     const touched = [...hands.pins().map(({ receiver }) => receiver), ...hands.exchanges().map(({ node }) => node)];
     scene = { ...scene, truth: expected.hints, isChanged: expected !== plain, touched: new Set(touched) };
-    for (const name of names) {
-      const own = network(name);
-      if (own.reason !== undefined) continue;
-      try {
-        const changes = yield* interventionsOn(name);
-        const run = Accounts.growing({ task, tolerance, problem }, own, expected, changes);
-        for (let next = run.next(); ; next = run.next()) {
-          accounts.set(name, next.value);
-          if (next.done) break;
-          yield;
-        }
-        if (hands.isActive(name) && !undisturbed.has(name)) {
-          undisturbed.set(name, yield* finished(Network.stepping(own, problem)));
-        }
-      } catch (error) {
-        accounts.set(name, { reason: `Cannot run on this graph: ${error.message}.` });
-      }
+    let running = names.filter((name) => network(name).reason === undefined).map(accountOf);
+    for (let isShown = false; running.length;) {
+      running = running.filter((one) => !one.next().done);
+      const isDue = running.length > 0 && !isShown && names.every(isThere);
+      isShown ||= isDue;
+      yield isDue;
     }
   }
+
+  // Runs a subject, by a step at a time; and without interventions, if there are any.
+  function* accountOf(name) {
+    const own = network(name);
+    try {
+      const changes = yield* interventionsOn(name);
+      const run = Accounts.growing({ task, tolerance, problem }, own, expected, changes);
+      for (let next = run.next(); ; next = run.next()) {
+        accounts.set(name, next.value);
+        if (next.done) break;
+        yield;
+      }
+      if (hands.isActive(name) && !undisturbed.has(name)) {
+        undisturbed.set(name, yield* finished(Network.stepping(own, problem)));
+      }
+    } catch (error) {
+      accounts.set(name, { reason: `Cannot run on this graph: ${error.message}.` });
+    }
+  }
+
+  // Whether there is something to say of the subject at the step that is looked at.
+  const isThere = (name) => {
+    const made = accounts.get(name);
+    return network(name).reason !== undefined || made?.reason !== undefined
+      || made?.steps > Math.min(shownStep(), problem.steps - 1);
+  };
 
   const effects = (names) => names.filter((name) => hands.isActive(name) && accounts.get(name)?.done)
     .flatMap((name) => {
@@ -97,8 +114,13 @@ const Studio = (live, recorded, { shownNames, redraw, goTo, setBusy }) => {
     const names = [...new Set(shownNames())];
     accounts = new Map();
     setBusy(true);
+    const marks = ["drawn", "shown", "done"];
+    const reached = (what) => { while (marks.includes(what)) mark(marks.shift()); };
     stop = Slices.run(work(names), {
-      rest: redraw,
+      rest: () => {
+        redraw();
+        reached(names.every(isThere) ? "shown" : "drawn");
+      },
       done: () => {
         const unknown = hands.isChanged() && expected === plain
           ? ["No compiled program runs in this page, so that nobody says what the algorithm would " +
@@ -106,17 +128,26 @@ const Studio = (live, recorded, { shownNames, redraw, goTo, setBusy }) => {
         hands.tell([...unknown, ...effects(names)]);
         setBusy(false);
         redraw();
-        const start = begun;
+        reached("done");
         begun = 0;
-        requestAnimationFrame(() => performance.measure("algoscope: drawn until shown", { start }));
+        const first = lookedFor && accounts.get(lookedFor)?.first;
+        lookedFor = null;
+        if (first) goTo(first.step ?? problem.steps - 1);
       },
     });
+  };
+  // In the browser's trace: how long it took from a change until it was painted.
+  const mark = (what) => {
+    const start = begun;
+    requestAnimationFrame(() => setTimeout(() =>
+      performance.measure(`algoscope: from a change until ${what}`, { start })));
   };
 
   const set = (next) => {
     const isSame = graph && graph.n === next.n && graph.s === next.s
       && graph.A.every((value, pair) => value === next.A[pair]);
     graph = next;
+    begun = performance.now();
     if (isSame) {
       scene = { ...scene, places: graph.places };
       redraw();
@@ -214,9 +245,8 @@ const Studio = (live, recorded, { shownNames, redraw, goTo, setBusy }) => {
     tried.textContent = `${how ? `${how}: ` : ""}${name} differs on this graph of ${n} node${n > 1 ? "s" : ""} and ${
       edges} edge${edges === 1 ? "" : "s"}; ${count}.`;
     const found = { ...searching.graph, places: Layout.places(n, searching.graph.A) };
+    lookedFor = name;
     editor.take(found, "Found by the search; Undo brings yours back.");
-    const first = accounts.get(name)?.first;
-    if (first) goTo(first.step ?? problem.steps - 1);
   };
   const nameSearch = () => {
     if (!stopSearch) find.textContent = `Find a graph on which ${searched()} differs`;
@@ -224,7 +254,7 @@ const Studio = (live, recorded, { shownNames, redraw, goTo, setBusy }) => {
 
   const variables = task.features.filter(({ stage, location }) => stage === "hint" && location !== "edge")
     .map(({ name, kind: one, location, classes }) => ({ name, kind: one, where: location, classes }));
-  const atNodes = variables.filter(({ where }) => where === "node"), mark = Accounts.marker(atNodes);
+  const atNodes = variables.filter(({ where }) => where === "node"), marker = Accounts.marker(atNodes);
   const pointer = atNodes.find((variable) => variable.kind === "pointer");
 
   return {
@@ -257,7 +287,7 @@ const Studio = (live, recorded, { shownNames, redraw, goTo, setBusy }) => {
     },
     show: (step) => {
       const pointers = pointer ? expected.hints[pointer.name][step].map((to, node) => [node, to]) : [];
-      const marks = Dom.range(graph.n).map((node) => mark(expected.hints, step, node));
+      const marks = Dom.range(graph.n).map((node) => marker(expected.hints, step, node));
       editor.show(graph, { marks, pointers });
     },
   };

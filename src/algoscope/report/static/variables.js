@@ -6,7 +6,7 @@ const Variables = (choose) => {
   const { make, range } = Dom;
   const SIGNS = { mask: ["·", "●"], mask_one: ["·", "●"] };
   const table = make("table", { class: "variables" });
-  let scene, atNodes, atGraph, columns;
+  let scene, atNodes, atGraph, columns, built = "";
 
   const shown = ({ kind }, value) => {
     if (value === undefined) return "–";
@@ -20,6 +20,9 @@ const Variables = (choose) => {
     atNodes = variables.filter(({ where }) => where === "node");
     atGraph = variables.filter(({ where }) => where === "graph");
     const inputs = Object.entries(scene.inputs);
+    const shape = JSON.stringify([scene.nodes, columns, inputs, atNodes, atGraph]);
+    if (shape === built) return;
+    built = shape;
     const top = make("tr", {}, make("th", { scope: "col" }, "node"));
     const below = make("tr", {}, make("th"));
     for (const [name] of inputs) {
@@ -50,7 +53,7 @@ const Variables = (choose) => {
   });
 
   const fill = (cell, text, wrong) => {
-    cell.textContent = text;
+    if (cell.textContent !== text) cell.textContent = text;
     cell.classList.toggle("wrong", Boolean(wrong));
   };
 

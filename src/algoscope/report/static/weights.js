@@ -71,10 +71,8 @@ const Weights = (() => {
     return tree;
   };
 
-  const layer = (weight, bias) => ({
-    weight: weight.data, bias: bias ? bias.data : null,
-    inputs: weight.shape[0], outputs: weight.shape[1],
-  });
+  const layer = (weight, bias) =>
+    Layers.layer(weight.data, bias ? bias.data : null, weight.shape[0], weight.shape[1]);
 
   // Pairs of weight and bias become layers, arrays alone their data; W_info is a layer without
   // bias.

@@ -1,0 +1,58 @@
+"""docs/how-to/read-a-report.md says of networks in a page what benchmarks/studio.json has."""
+
+import json
+
+import pytest
+from pages import ROOT, one_line, read
+
+TASKS = {"bfs": "BFS", "bellman_ford": "Bellman-Ford", "dijkstra": "Dijkstra", "dfs": "DFS"}
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict:
+    return json.loads((ROOT / "benchmarks" / "studio.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return one_line(read("docs/how-to/read-a-report.md"))
+
+
+def total(task: dict, what: str) -> int:
+    return sum(family[what] for family in task["families"].values())
+
+
+def test_trained_networks_are_the_same_in_a_page(measured, page):
+    """All that a page draws: 200 graphs of each of seven families."""
+    assert list(measured["equal"]) == ["bfs", "dijkstra", "dfs"]
+    largest = []
+    for task in measured["equal"].values():
+        assert len(task["families"]) == 7
+        assert all(family["graphs"] == 200 for family in task["families"].values())
+        assert total(task, "graphs with another decision") == 0
+        largest += [f["largest difference of logits"] for f in task["families"].values()]
+    assert max(largest) < 1e-3
+    assert f"within {max(largest):.1e} of those in Python" in page
+
+
+def test_float16_is_chosen_where_it_changes_nothing(measured, page):
+    for name, task in measured["equal"].items():
+        changed = total(task, "graphs with another decision in float16")
+        assert task["float16 is chosen"] == (changed == 0)
+        assert f"{TASKS[name]} {changed}" in page
+
+
+def test_how_soon_an_edge_is_seen(measured, page):
+    tasks = {name: task for name, task in measured["time"].items() if name != "machine"}
+
+    def median(task: str, step: str, what: str) -> int:
+        return tasks[task][step][what]["clock"]["median"]
+
+    for name in tasks:
+        told = f"{median(name, 'first', 'shown')} ms at the first step of {TASKS[name]}"
+        assert told in page
+    for name in ("bfs", "bellman_ford"):
+        assert f"{median(name, 'last', 'shown')} ms at the last step of {TASKS[name]}" in page
+    drawn, shown = (median("dfs", "last", what) for what in ("drawn", "shown"))
+    assert f"are painted after {drawn} ms, and the networks after {shown} ms" in page
+    assert tasks["dfs"]["last"]["steps"] == [47, 47]
