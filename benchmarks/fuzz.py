@@ -17,6 +17,7 @@ import contextlib
 import json
 import math
 import multiprocessing
+import os
 import pathlib
 import resource
 import sys
@@ -39,6 +40,8 @@ _MOST_KEPT = 20
 """Accounts of each kind."""
 _MOST_MEMORY = 8 * 2**30
 """What a worker may take; a case that needs more is a crash."""
+_IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Where files are written: a disk that others use too would take longer than the readers."""
 _BAD = (Outcome.CRASHED, Outcome.HUNG, Outcome.EXECUTED)
 
 
@@ -55,7 +58,7 @@ def work(
 
     kind = KINDS[kind_name]
     resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=_IN_MEMORY) as folder:
         scratch = pathlib.Path(folder)
         draw = kind.prepare(scratch)
         for number in range(3):  # What is imported late is imported before anybody listens.

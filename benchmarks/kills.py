@@ -9,6 +9,9 @@ a run that says where it is.
     python benchmarks/kills.py --trials 50 --seconds 600   # and begins no trial after ten minutes
     python benchmarks/kills.py --report
 
+What a command makes without a kill is computed anew in each call; where it is not what the file
+says, the trials of that command were of other code (or of another machine), and are made again.
+
 Moments are counted in time of the processor, so that a busy machine changes none of them. Commands
 are forked from this process, which has imported what they need. Workers of a sweep are processes of
 their own: they are killed alone, with the sweep, or left behind by it.
@@ -140,7 +143,7 @@ COMMANDS = (
         "train",
         verb(f"{_TRAIN} --checkpoint-seconds 0 --out runs/run"),
         _WEIGHTS,
-        turns=19,
+        turns=16,
         again=verb("train --resume runs/run --checkpoint-seconds 0"),
         there=("runs/run/*.parquet",),
     ),
@@ -148,7 +151,7 @@ COMMANDS = (
         "demo",
         verb("demo --out runs/demo --seeds 1 --steps 20 --sizes 4 --problems 50"),
         _FINDINGS,
-        turns=3,
+        turns=5,
         there=("runs/demo/*.parquet", "runs/demo/report.html", "runs/demo/figures/*"),
     ),
     Command(
@@ -162,7 +165,7 @@ COMMANDS = (
         "sweep",
         verb("sweep sweep.toml --checkpoint-seconds 0"),
         ("**/weights/*/*.safetensors", "**/metrics.safetensors", "runs/*/*/results.json"),
-        turns=6,
+        turns=7,
         there=("runs/*/*/*.parquet",),
     ),
     Command(
@@ -318,6 +321,14 @@ def reference(command: Command, template: pathlib.Path) -> dict[str, Any]:
     return {"processor_seconds": round(seconds, 2), "digest": digests[0]}
 
 
+def refer(record: dict[str, Any], command: Command, template: pathlib.Path) -> None:
+    """Computes the reference; trials that were compared with another one are forgotten."""
+    known, now = record["references"].get(command.name), reference(command, template)
+    if known is None or known["digest"] != now["digest"]:
+        record["trials"] = [each for each in record["trials"] if each["command"] != command.name]
+    record["references"][command.name] = now
+
+
 def trial(
     command: Command, known: dict[str, Any], number: int, template: pathlib.Path
 ) -> dict[str, Any]:
@@ -389,29 +400,29 @@ def main() -> None:
     record = {"references": {}, "trials": []}
     if arguments.out.exists():
         record = json.loads(arguments.out.read_text())
-    trials = record["trials"]
     if arguments.report:
-        print(report_of(trials))
+        print(report_of(record["trials"]))
         return
     turns = [command for command in COMMANDS for _ in range(command.turns)]
     random.Random(0).shuffle(turns)
     wanted = [(number, turns[number % len(turns)]) for number in range(arguments.trials)]
-    done = {each["number"] for each in trials}
     with tempfile.TemporaryDirectory() as folder:
+        templates: dict[str, pathlib.Path] = {}
         for number, command in wanted:
             late = arguments.seconds and time.monotonic() - begun > arguments.seconds
-            if number in done or command.name not in arguments.commands or late:
+            if command.name not in arguments.commands or late:
                 continue
-            template = pathlib.Path(folder) / command.name
-            if not template.exists():
-                prepared(command, template)
-            if command.name not in record["references"]:
-                record["references"][command.name] = reference(command, template)
+            if command.name not in templates:
+                templates[command.name] = pathlib.Path(folder) / command.name
+                prepared(command, templates[command.name])
+                refer(record, command, templates[command.name])
+            if number in {each["number"] for each in record["trials"]}:
+                continue
             known = record["references"][command.name]
-            trials.append(trial(command, known, number, template))
+            record["trials"].append(trial(command, known, number, templates[command.name]))
             write_bytes(arguments.out, (json.dumps(record, indent=1) + "\n").encode())
-            print(trials[-1], flush=True)
-    print(report_of(trials))
+            print(record["trials"][-1], flush=True)
+    print(report_of(record["trials"]))
 
 
 if __name__ == "__main__":

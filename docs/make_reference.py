@@ -1,9 +1,10 @@
-"""Writes docs/reference/commands.md from the command line's help, and docs/reference/api.md from
-the docstrings of the packages' public names.
+"""Writes docs/reference/commands.md from the command line's help, docs/reference/api.md from the
+docstrings of the packages' public names, and docs/reference/subjects.md from the list of
+hand-written language models.
 
     python docs/make_reference.py
 
-tests/docs/test_reference.py checks that both pages are what this script makes.
+tests/docs/test_reference.py checks that the pages are what this script makes.
 """
 
 import ast
@@ -186,7 +187,35 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-PAGES = {"commands.md": commands, "api.md": api}
+def subjects() -> str:
+    """All mechanisms of hand-written language models, and all disguises."""
+    from algoscope.llm import scripted
+
+    rows = [
+        f"| `{m.name}` | {m.runs} | {'yes' if m.algorithm else 'no'} | {m.scope} |"
+        for m in scripted.MECHANISMS.values()
+    ]
+    others = [
+        f"`{specimen.name}`" for specimen in scripted.zoo() if specimen.name != specimen.search
+    ]
+    return "\n".join(
+        [
+            "# Language models of known mechanism\n",
+            f"What `algoscope.llm.scripted.scripted(NAME)` builds. {_MADE}\n",
+            "*Algorithm* says whether the subject finds the answer itself, by an algorithm that is "
+            "right in all of its scope. A step is a layer.\n",
+            "| name | runs | algorithm | right where |",
+            "|---|---|---|---|",
+            *rows,
+            "\n## Disguises\n",
+            _Source(inspect.getsource(scripted.Disguise)).described(),
+            f"`scripted.zoo()` lists all of the above, and these {len(others)} in disguise: "
+            f"{', '.join(others)}.\n",
+        ]
+    )
+
+
+PAGES = {"commands.md": commands, "api.md": api, "subjects.md": subjects}
 
 
 if __name__ == "__main__":

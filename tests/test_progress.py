@@ -54,6 +54,17 @@ def test_inner_jobs_are_shown_after_outer_ones_and_the_outer_goes_on(soon):
         wait_for(stream, "\x1b[Kjudging: 1 of 2, 0 s, 0:00:00 left")
 
 
+def test_what_is_not_known_yet_is_shown_until_anything_else_is(soon):
+    stream = io.StringIO()
+    line = ProgressLine(stream)
+    with progress.shown_on(line), progress.job("starting", until_told=True):
+        wait_for(stream, "starting: 0 s\n")
+        with progress.job("compiling"):
+            wait_for(stream, "compiling: 0 s\n")
+        time.sleep(0.2)
+    assert stream.getvalue().count("starting") == 1
+
+
 def test_a_line_of_steps_stays_when_a_job_follows(soon):
     stream = Terminal()
     line = ProgressLine(stream)

@@ -24,6 +24,18 @@ def check(what: str, octets: float, advice: str, free: float | None = None) -> N
         )
 
 
+def check_limits(octets: int) -> None:
+    """Refuses to begin where the process may take less than this: compilers and BLAS end a process
+    that gets no memory, or wait for ever, instead of saying so."""
+    for kind, name in ((resource.RLIMIT_AS, "-v"), (resource.RLIMIT_DATA, "-d")):
+        limit, _ = resource.getrlimit(kind)
+        if limit != resource.RLIM_INFINITY and limit < octets:
+            raise CapacityError(
+                f"ulimit {name}: got {readable(limit)} for this process, needed at least "
+                f"{readable(octets)}; set ulimit {name} {octets // 1000}, or unlimited"
+            )
+
+
 def available() -> int:
     """Bytes that this process can still take."""
     whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

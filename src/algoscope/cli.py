@@ -26,6 +26,7 @@ from algoscope.verbs.sweep import SWEEP_VERBS, Sweep
 from algoscope.verbs.tasks import Sample, Tasks
 from algoscope.verbs.train import Train
 from algoscope.verbs.transnar import Transnar
+from algoscope.verbs.usage import UsageError, parsed
 
 _KINDS = (Tasks, Sample, Programs, Compile, Verify, Draw, Demo, Train, Judge, Falsify)
 _KINDS += (Decompile, Report, Serve, Runs, Sweep, Llm, Transnar, Reproduce, Completion)
@@ -58,7 +59,7 @@ def run() -> None:
         if first == "--version":
             print(f"algoscope {__version__}")
             return
-        verb = _parse(_with_verbs(first, others))
+        verb = parsed(_with_verbs(first, others), _parse)
         if isinstance(verb, Completion):
             verb = _parse(["--tyro-print-completion", verb.shell])  # Prints the script and exits.
         status = verb.main()
@@ -69,7 +70,7 @@ def run() -> None:
 def _with_verbs(first: str, others: list[str]) -> list[str]:
     """The arguments by the names that verbs have now."""
     if first not in (*VERBS, *_ALIASES) and not first.startswith("-"):
-        raise ValueError(unknown_name("verb", first, VERBS))
+        raise UsageError(unknown_name("verb", first, VERBS), "algoscope")
     inner = _FIRST_VERBS.get(first)
     if inner and others and others[0] not in (*SWEEP_VERBS, "--help", "-h"):
         others = [inner, *others]

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 Reads = Literal["nothing", "final", "stepwise"]
+ReadingLayers = Literal["all", "first", "last", "alternate"]
+Mix = Literal["joined", "sum", "mlp", "orthogonal"]
+Loss = Literal["answers", "texts", "teacher"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +58,11 @@ class TrainingOptions:
     """Number of lengths of time to which batches of a size are padded: more of them save work where
     traces differ in length, and take time to compile. Short runs have one."""
     keep: Literal["best", "last"] = "best"
-    """Which weights a run ends with: the first that did best in validation, or the last."""
+    """Which weights a run ends with: the first that did best in validation, or the last. The others
+    are scored and kept beside them."""
+    test_size: int | None = None
+    """Nodes of the test problems: 64, the canonical test split, or the size of the network's
+    pre-attention bias, if not given."""
     scored_on: tuple[str, ...] = ("test", "fresh", "seen")
     """Sets on which the finished networks are scored, see `training.evaluation`; each is compiled
     for each task."""
@@ -78,6 +85,13 @@ class TowerConfig:
     reads: Reads = "nothing"
     """What its layers read of the reasoner: nothing (the base Transformer), its final states, or
     each layer the states after one more step (layer l those after step l)."""
+    reading_layers: ReadingLayers = "all"
+    """Which layers read: all, the first, the last, or the first, third, fifth and so on. The gates
+    of the others stay shut."""
+    mix: Mix = "joined"
+    """How what is read of nodes and what is read of edges become one: joined and mapped, added and
+    mapped, joined and given to an MLP, or joined and mapped after what of the edges' part is along
+    the nodes' part is taken away."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,16 +106,25 @@ class TransnarConfig:
     """Problems of each task and size."""
     decimals: int = 3
     """Decimals of numbers in the text; the reasoner gets the same numbers."""
-    steps: int = 10_000
+    steps: int = 24_000
     """Training steps."""
     batch: int = 256
     """Problems in a batch."""
-    learning_rate: float = 1e-3
-    """The highest: it grows for `warmup` steps and falls to a tenth along a cosine."""
+    loss: Loss = "answers"
+    """What is learnt: the tokens of answers, those of whole texts, or, in answers, what another
+    tower, the teacher, expects."""
+    learning_rate: float = 2e-4
+    """The highest: it grows for `warmup` steps and falls to a tenth along a cosine. At 1e-3 towers
+    of the default width do not learn."""
     warmup: int = 200
     """Steps until the highest learning rate."""
     clip: float = 1.0
     """Largest global norm of a gradient."""
+    weight_decay: float = 0.0
+    """Part of itself that each weight loses at a step, times the learning rate."""
+    parts: int = 1
+    """Into how many parts the problems are divided, of which the device holds one at a time: more
+    where the reasoner's states on all of them do not fit into its memory."""
     seed: int = 0
     """Seed of the weights, the order of the problems and the positions."""
     data_seed: int = 1

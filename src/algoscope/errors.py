@@ -18,7 +18,7 @@ class ConfigError(ValueError):
 
 def unknown_name(what: str, given: object, known: Iterable[str]) -> str:
     known = sorted(known)
-    close = _close_names(str(given).lower(), known)
+    close = nearest(str(given), known)
     if close:
         hint = f"did you mean {' or '.join(close)}?"
     else:
@@ -35,7 +35,9 @@ def short(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def _close_names(text: str, known: list[str]) -> list[str]:
+def nearest(given: str, known: Iterable[str]) -> list[str]:
+    """The names that may have been meant."""
+    text = given.lower()
     names = {name.lower(): name for name in known}
     containing = [name for name in names if len(text) >= _TELLING_PART and text in name]
     similar = difflib.get_close_matches(text, names, n=_MOST_GUESSES, cutoff=0.5)

@@ -73,16 +73,26 @@ def beside(path: pathlib.Path) -> pathlib.Path:
     return pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=_TEMPORARY))
 
 
-def unused_folder(name: str) -> pathlib.Path:
+@contextlib.contextmanager
+def unused_folder(name: str) -> Iterator[pathlib.Path]:
     """The first of runs/NAME-001, runs/NAME-002, … that is not there yet, made at once, so that
-    nobody else gets it."""
-    for number in itertools.count(1):
-        folder = pathlib.Path("runs") / f"{name}-{number:03d}"
-        with explained(folder), contextlib.suppress(FileExistsError):
-            folder.parent.mkdir(exist_ok=True)
-            folder.mkdir()
-            return folder
-    raise AssertionError("there is always another number")
+    nobody else gets it, and removed if nothing was put into it."""
+    folder = next(made for number in itertools.count(1) if (made := _made(name, number)))
+    try:
+        yield folder
+    finally:
+        with contextlib.suppress(OSError):  # It holds something.
+            folder.rmdir()
+
+
+def _made(name: str, number: int) -> pathlib.Path | None:
+    """The folder of that number; None if there is one."""
+    folder = pathlib.Path("runs") / f"{name}-{number:03d}"
+    with explained(folder), contextlib.suppress(FileExistsError):
+        folder.parent.mkdir(exist_ok=True)
+        folder.mkdir()
+        return folder
+    return None
 
 
 def check_new(folder: pathlib.Path | None) -> None:

@@ -15,6 +15,8 @@ from algoscope.table import Table
 _NUMBER = re.compile(r"[-−+]?[\d.,]+(e[-+]?\d+)?( ?%)?")
 _NOTHING = ("", "–")
 _LEAST_SEEN = 0.02
+_LONG = 60
+"""Characters of a cell that should not stand in a narrow column."""
 
 
 def escape(text: object) -> str:
@@ -37,11 +39,14 @@ def table(content: Table, class_: str | None = None) -> str:
     """A table with a caption; columns of numbers stand on the right."""
     numeric = [_is_numeric(row[k] for row in content.rows) for k in range(len(content.columns))]
 
+    def kind(cell: str, right: bool) -> str | None:
+        return "number" if right else "long" if len(cell) > _LONG else None
+
     def row(cells: Sequence[str], tag: str, scope: str | None = None) -> str:
         return element(
             "tr",
             *(
-                element(tag, escape(cell), class_="number" if right else None, scope=scope)
+                element(tag, escape(cell), class_=kind(cell, right), scope=scope)
                 for cell, right in zip(cells, numeric, strict=True)
             ),
         )

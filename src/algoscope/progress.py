@@ -41,13 +41,17 @@ class ProgressLine:
         """Characters of the line that is open."""
         self._passing = False
         """Whether that line is to leave no trace."""
+        self.told = False
+        """Whether any line was written that stays."""
 
     def report(self, text: str) -> None:
         """A line that stays."""
+        self.told = True
         self.close()
         print(text, file=self.stream, flush=True)
 
     def step(self, step: int, steps: int, text: str) -> None:
+        self.told = True
         line = f"step {step:,} of {steps:,}  {text}"
         if self.rewrites:
             self._rewrite(line)
@@ -86,8 +90,10 @@ class ProgressLine:
 class Job:
     """Something that somebody waits for."""
 
-    def __init__(self, title: str, total: int | None = None):
+    def __init__(self, title: str, total: int | None = None, until_told: bool = False):
         self.title, self.total, self.done = title, total, 0
+        self.until_told = until_told
+        """Whether it is shown only as long as nothing else is."""
         self.detail = ""
         self._begun = time.monotonic()
         self.logged_next = _LOGGED_AFTER
@@ -138,6 +144,10 @@ class _Board:
             if self._line.rewrites:
                 self._line.wipe()
 
+    def note(self, text: str) -> None:
+        with self._lock:
+            self._line.report(text)
+
     @contextlib.contextmanager
     def on(self, line: ProgressLine) -> Iterator[None]:
         self._lines.append(line)
@@ -165,15 +175,23 @@ class _Board:
                 self._show()
 
     def _show(self) -> None:
-        line, innermost = self._line, self._jobs[-1]
+        line = self._line
+        jobs = [job for job in self._jobs if not job.until_told]
+        if not jobs and not line.told:
+            jobs = self._jobs
+        if not jobs:
+            return
+        innermost = jobs[-1]
         if innermost.seconds < (_SHOWN_AFTER if line.rewrites else innermost.logged_next):
             return
-        text = _SEPARATOR.join(map(str, self._jobs))
+        text = _SEPARATOR.join(map(str, jobs))
         if line.rewrites:
             line.show(text)
         else:
             innermost.logged_next = innermost.seconds + _LOGGED_EVERY
+            told = line.told
             line.report(text)
+            line.told = told or not innermost.until_told
 
 
 _board = _Board()
@@ -182,9 +200,10 @@ os.register_at_fork(after_in_child=_board.__init__)
 
 
 @contextlib.contextmanager
-def job(title: str, total: int | None = None) -> Iterator[Job]:
-    """Shows that something is under way; whoever does it says how far it is."""
-    begun = Job(title, total)
+def job(title: str, total: int | None = None, *, until_told: bool = False) -> Iterator[Job]:
+    """Shows that something is under way; whoever does it says how far it is. `until_told` is for
+    what is not known yet: it is shown until anything else is."""
+    begun = Job(title, total, until_told)
     _board.begin(begun)
     try:
         yield begun
@@ -199,6 +218,11 @@ def over(items: Iterable[Item], title: str, total: int | None = None) -> Iterato
         for item in items:
             yield item
             counted.advance()
+
+
+def note(text: str) -> None:
+    """A line that stays, where jobs are shown: what whoever waits for an answer should know."""
+    _board.note(text)
 
 
 def shown_on(line: ProgressLine) -> contextlib.AbstractContextManager[None]:

@@ -15,10 +15,14 @@ import jax
 import numpy as np
 
 from algoscope import markup
+from algoscope.errors import short
 from algoscope.table import Table
 from algoscope.tasks.batch import Batch, valid_steps
 
 Array = jax.Array | np.ndarray
+Given = Any
+"""What a user's model gives: all that numpy takes as an array, or a mapping of such by name; what
+is neither is refused by a sentence."""
 _MOST_MAPS = 8
 jax.tree_util.register_dataclass(
     Batch,
@@ -126,20 +130,27 @@ class Recording(eqx.Module):
     @staticmethod
     def from_arrays(
         *,
-        lengths: Array,
-        attention: Array | None = None,
-        hidden: Array | None = None,
-        hints: Mapping[str, Array] | None = None,
-        outputs: Mapping[str, Array] | None = None,
-        logits: Mapping[str, Array] | None = None,
-        initial: Array | None = None,
+        lengths: Given,
+        attention: Given = None,
+        hidden: Given = None,
+        hints: Given = None,
+        outputs: Given = None,
+        logits: Given = None,
+        initial: Given = None,
         cross_attention: CrossAttention | None = None,
     ) -> "Recording":
         """A recording of any model, from plain arrays; checks that they fit together.
 
         A model that shows no attention, no states or no trace is recorded without.
         """
-        hints, outputs = dict(hints or {}), dict(outputs or {})
+        hints, outputs = _arrays("hints", hints), _arrays("outputs", outputs)
+        lengths = _array("lengths", lengths)
+        attention, hidden, initial = (
+            None if given is None else _array(name, given)
+            for name, given in (("attention", attention), ("hidden", hidden), ("initial", initial))
+        )
+        if lengths.ndim != 1 or not len(lengths):
+            raise ValueError(f"lengths: got shape {lengths.shape}, needed one for each problem")
         start = _batch_steps_nodes(attention, hidden, hints, lengths)
         if attention is None:
             attention = np.zeros((*start[:2], 0, start[2], start[2]))
@@ -192,6 +203,23 @@ class Recording(eqx.Module):
             raise ValueError("\n".join(faults))
         raw = dict(logits or {})
         return Recording(attention, hidden, hints, outputs, lengths, raw, initial, cross_attention)
+
+
+def _array(name: str, given: Any) -> Array:
+    """What was given, if it is an array of numbers, or a list of some."""
+    try:
+        array = given if isinstance(given, Array) else np.asarray(given)
+    except (ValueError, TypeError):
+        raise ValueError(f"{name}: got {short(given)}, needed an array of numbers") from None
+    if array.dtype.kind not in "biufV":  # JAX's narrow floats are V to numpy.
+        raise ValueError(f"{name}: got {short(given)}, needed an array of numbers")
+    return array
+
+
+def _arrays(name: str, given: Any) -> dict[str, Array]:
+    if not isinstance(given, Mapping | None):
+        raise ValueError(f"{name}: got {short(given)}, needed arrays by name")
+    return {key: _array(f"{name}[{key!r}]", values) for key, values in (given or {}).items()}
 
 
 def _batch_steps_nodes(

@@ -197,7 +197,7 @@ def _plain(kind: Any, content: Any, where: str) -> Any:
     accepted, needed = _PLAIN[kind]
     fits = isinstance(content, accepted) and (kind is bool or not isinstance(content, bool))
     if fits and kind is int:
-        fits = -(2**63) <= content < 2**64
+        fits, needed = -(2**63) <= content < 2**64, "an integer of at most 64 bits"
     if fits and kind is float:
         fits = not isinstance(content, int) or abs(content) < sys.float_info.max
     if fits and kind is str:

@@ -18,7 +18,7 @@ def generator() -> types.ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["commands.md", "api.md"])
+@pytest.mark.parametrize("name", ["commands.md", "api.md", "subjects.md"])
 def test_pages_are_up_to_date(generator, name):
     page: pathlib.Path = ROOT / "docs" / "reference" / name
     assert page.read_text() == generator.PAGES[name](), "run python docs/make_reference.py"

@@ -324,6 +324,8 @@ _COMMANDS = (
     "runs list --root RUNS --json", "runs compare RUNS/run RUNS/run",
     "train --resume RUNS/run --json",
     "reproduce --list", "completion bash", "sample bfs --size 5 --options p=0.5", "--version",
+    "sweep status RUNS", "reproduce --from RUNS", "programs --json", "draw bfs --out RUNS/x.svg",
+    "runs query select --root RUNS", "compile bfs --out RUNS/x.safetensors",
 )  # fmt: skip
 
 
@@ -334,7 +336,10 @@ def _commands(scratch: pathlib.Path) -> Draw:
         command = chance.choice(_COMMANDS).replace("RUNS", str(scratch / "commands"))
         words = command.split()
         place = chance.randrange(len(words) + 1)
-        options = ("--seed", "--size", "--json", "--quiet", "--options", "--out", "-h", "--force")
+        options = (
+            "--seed", "--size", "--json", "--quiet", "--options", "--out", "-h", "--force",
+            "--sise", "--size=x", "--json=1", "--root",
+        )  # fmt: skip
         piece = chance.choice((*options, *map(str, ODD)))
         words[place : place + chance.choice((0, 1))] = [piece.replace("\0", "")]
         return lambda: _run(words)
@@ -358,38 +363,19 @@ def _run(words: list[str]) -> None:
         sys.argv = before
 
 
-def _gguf(scratch: pathlib.Path) -> Draw:
-    from tiny_models import tiny_llama, write_gguf
-
-    from algoscope.llm import load
-
-    path = scratch / "tiny.gguf"
-    write_gguf(path, tiny_llama(range(261)))
-    whole = path.read_bytes()
-
-    def draw(chance: random.Random) -> Read:
-        # Lengths and names stand at the beginning, weights behind.
-        cut = chance.choice((2_000, 10_000, len(whole)))
-        path.write_bytes(mutate_bytes(chance, whole[:cut]) + whole[cut:])
-        return lambda: load(path)
-
-    return draw
-
-
 KINDS = (
-    Kind("run folders", _run_folders, 0.005),
-    Kind("weights", _weights, 0.004),
-    Kind("checkpoints", _checkpoints, 0.004),
-    Kind("arrays", _arrays, 0.4),
-    Kind("pickles", _pickles, 0.01),
+    Kind("run folders", _run_folders, 0.02),
+    Kind("weights", _weights, 0.01),
+    Kind("checkpoints", _checkpoints, 0.01),
+    Kind("arrays", _arrays, 0.297),
+    Kind("pickles", _pickles, 0.015),
     Kind("configurations", _configurations, 0.03),
-    Kind("findings", _findings, 0.004),
-    Kind("options", _options, 0.25),
-    Kind("network options", _network_options, 0.002),
-    Kind("prompts", _prompts, 0.12),
-    Kind("answers", _answers, 0.1177),
-    Kind("programs", _programs, 0.004),
-    Kind("problems", _problems, 0.003),
-    Kind("commands", _commands, 0.001, runs_code=True),
-    Kind("gguf", _gguf, 0.0003, runs_code=True),
+    Kind("findings", _findings, 0.008),
+    Kind("options", _options, 0.22),
+    Kind("network options", _network_options, 0.005),
+    Kind("prompts", _prompts, 0.11),
+    Kind("answers", _answers, 0.09),
+    Kind("programs", _programs, 0.008),
+    Kind("problems", _problems, 0.01),
+    Kind("commands", _commands, 0.008, runs_code=True),
 )

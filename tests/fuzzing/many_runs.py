@@ -171,7 +171,7 @@ def _live(scratch: pathlib.Path) -> Draw:
 
 KINDS = (
     Kind("specifications", _specifications, 0.02),
-    Kind("sweep folders", _sweep_folders, 0.005),
-    Kind("indexes", _indexes, 0.01),
+    Kind("sweep folders", _sweep_folders, 0.01),
+    Kind("indexes", _indexes, 0.015),
     Kind("live", _live, 0.01),
 )

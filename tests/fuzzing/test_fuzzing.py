@@ -12,9 +12,17 @@ from fuzzing.inputs import KINDS
 from fuzzing.mutators import mutate_bytes, mutate_json, mutate_text
 from fuzzing.trials import Kind, Outcome, listen, trial
 
-CASES = {"gguf": 2, "commands": 10, "network options": 20, "problems": 30}
-NEVER_REFUSED = ("answers", "indexes", "live")
-"""An answer has a low score, an index is made anew, and nothing is said of how far a run is."""
+CASES = {
+    "gguf": 20,
+    "model folders": 20,
+    "commands": 10,
+    "network options": 20,
+    "problems": 30,
+    "tables": 30,
+}
+NEVER_REFUSED = ("answers", "indexes", "live", "judgements")
+"""An answer has a low score, an index is made anew, nothing is said of how far a run is, and what
+is no judgement is measured again."""
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from measures.conftest import interpreted
 
+from algoscope import programs, tasks
+from algoscope.falsify.cover import some_of_each
 from algoscope.measures.attention_match import compare_rows
 from algoscope.measures.nulls import (
     any_head_agreement,
@@ -14,6 +16,7 @@ from algoscope.measures.nulls import (
     wrong_recordings,
 )
 from algoscope.measures.references import reference_class
+from algoscope.programs.interpreter import follow
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +80,11 @@ def test_wrong_programs_are_far_from_the_reference(graphs, reference):
     assert "bfs_highest" in wrong
     rows = compare_rows(np.asarray(wrong["bfs_highest"].attention), reference)
     assert rows.agrees[reference.decisive].mean() < 0.8
+
+
+def test_wrong_programs_may_break_promises():
+    """Of segments on one line: both cases of a Bool hold."""
+    batch = some_of_each(tasks.get("segments_intersect"), 4, 4, 0)
+    wrong = wrong_recordings(batch)
+    assert any(follow(programs.get(name), batch).broken.any() for name in wrong)
+    assert all(len(recording.attention) == len(batch) for recording in wrong.values())

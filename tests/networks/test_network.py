@@ -146,6 +146,19 @@ def test_pair_scores_do_not_depend_on_the_block_size(block, monkeypatch):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.parametrize("join", list(pairs.JOINS))
+@pytest.mark.parametrize("channels", [0, 3])
+def test_pair_scores_unit_by_unit(join, channels):
+    """Of two heads, each with its part of the units."""
+    receivers, senders = (jax.random.normal(jax.random.key(k), (5, 6)) for k in (0, 1))
+    scalars = jax.random.normal(jax.random.key(2), (5, 5, channels))
+    rows = jax.random.normal(jax.random.key(3), (channels, 6))
+    heads = jax.random.normal(jax.random.key(4), (2, 3, 1))
+    arguments = (join, receivers, senders, scalars, rows, jax.scipy.linalg.block_diag(*heads))
+    scores = pairs.unit_scores(*arguments)
+    np.testing.assert_allclose(scores, pairs.pair_scores(*arguments), atol=1e-6)
+
+
 def largest_array(function, *arguments) -> int:
     """The largest array that any operation of the function makes, in elements."""
 
@@ -179,6 +192,18 @@ def test_arrays_of_any_model_make_a_recording_or_all_faults_are_listed():
         attention=attention, hidden=hidden, lengths=lengths, hints={"pi_h": np.zeros((2, 3, 4))}
     )
     assert recording.hints["pi_h"].shape == (2, 3, 4)
+    listed = Recording.from_arrays(lengths=[4, 4], hints={"pi_h": np.zeros((2, 3, 4)).tolist()})
+    assert np.array_equal(listed.hints["pi_h"], recording.hints["pi_h"])
+    for parts, fault in (
+        ({"lengths": np.array(4)}, "lengths: got shape"),
+        ({"lengths": lengths, "hidden": "x"}, "hidden: got 'x', needed an array of numbers"),
+        (
+            {"lengths": lengths, "hints": {"a": np.array(["x"])}},
+            r"hints\['a'\]: got .*needed an arr",
+        ),
+    ):
+        with pytest.raises(ValueError, match=fault):
+            Recording.from_arrays(**parts)
     with pytest.raises(ValueError, match="needed sums of 1 over senders"):
         Recording.from_arrays(attention=attention * 2, hidden=hidden, lengths=lengths)
     with pytest.raises(ValueError, match="attention: got shape") as error:

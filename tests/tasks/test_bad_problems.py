@@ -97,6 +97,24 @@ GRAPHS = {
         {"source": "a"},
         "weights: got 'far' on the edge .*needed a number",
     ),
+    "a weight beyond all numbers": (
+        "dijkstra",
+        weighted(10**400),
+        {"source": "a"},
+        "weights: got 10*… on the edge .*needed a number",
+    ),
+    "complex weights": (
+        "dijkstra",
+        scipy.sparse.coo_array(np.array([[0, 1j], [1, 0]])),
+        {"source": 0},
+        "graph: got a sparse matrix of complex128, needed numbers",
+    ),
+    "a weight named by a list": (
+        "dijkstra",
+        tolled(length=2.0),
+        {"weight": ["length"], "source": "a"},
+        r"weight: got \['length'\], needed the name of an edge attribute",
+    ),
     "a weight by another name": (
         "dijkstra",
         tolled(length=2.0, toll=3),

@@ -75,6 +75,11 @@ def test_an_unknown_hint_mode_is_refused():
         ({"network": NetworkConfig(width=-1)}, "width: got -1"),
         ({"network": NetworkConfig(heads=3)}, "heads: got 3, needed a divisor of width"),
         ({"network": NetworkConfig(attention_bias=16)}, "needed 16 alone"),
+        ({"test_size": 0}, "test_size: got 0, needed integers of at least 1 for bfs"),
+        (
+            {"test_size": 64, "network": NetworkConfig(attention_bias=16)},
+            "test_size: got 64, needed 16, the size of the network's pre-attention bias",
+        ),
         (
             {"teacher_forcing": 0.5, "network": NetworkConfig(encode_hints=False)},
             "with hint mode decoded_only",

@@ -1,5 +1,6 @@
 """Whole trainings: results, kills at random points, devices, given weights, several tasks."""
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -14,7 +15,7 @@ import pytest
 from small import CONFIG, changed
 
 from algoscope import networks, programs, runs, tasks, training
-from algoscope.networks import ConfigError, NetworkConfig, WeightsError
+from algoscope.networks import ConfigError, NetworkConfig, WeightsError, arrays
 from algoscope.programs.compiler import compile_program
 from algoscope.runs import RunError
 from algoscope.training.ensemble import start_learners
@@ -134,6 +135,30 @@ def test_results_say_what_the_best_weights_do(reference):
     assert results["test"]["bfs"]["score"][1] == pytest.approx(expected, abs=1e-6)
 
 
+def test_the_last_weights_are_kept_and_scored_beside_the_best(reference, tmp_path):
+    test = tasks.split("bfs", "test")
+    for index, seed in enumerate(reference.seeds):
+        best, last = (reference.ensemble([seed], weights)[0] for weights in ("best", "last"))
+        expected = networks.score(networks.run(last, test), test)["score"]
+        scored = reference.results_of("last")["test"]["bfs"]["score"][index]
+        assert scored == pytest.approx(expected, abs=1e-6)
+        same = [
+            np.array_equal(*pair)
+            for pair in zip(arrays(best).values(), arrays(last).values(), strict=True)
+        ]
+        stopped_early = reference.results["best_step"][index] < STEPS - 1
+        assert all(same) != stopped_early
+    other = training.train(changed(keep="last", scored_on=("test",)), tmp_path / "last")
+    assert other.keeps == "last"
+    assert set(other.results["best"]["test"]["bfs"]) == set(other.results["test"]["bfs"])
+    usual = training.train(changed(scored_on=("test",)), tmp_path / "best")
+    for weights in ("best", "last"):
+        assert other.results_of(weights)["test"] == usual.results_of(weights)["test"]
+        ours, theirs = (run.ensemble([0], weights)[0] for run in (other, usual))
+        for name, array in arrays(ours).items():
+            np.testing.assert_array_equal(array, arrays(theirs)[name])
+
+
 def test_a_finished_run_stays_as_it_is(reference, surroundings):
     before = contents(reference)
     assert training.resume(reference.path).results == reference.results
@@ -202,6 +227,24 @@ def test_a_network_of_one_size_is_tested_at_it():
     described = evaluate(plan, start_learners(plan).weights)["test_set"]["bfs"]
     assert described["nodes"] == 5
     assert "pre-attention bias" in described["split"]
+
+
+def test_a_network_of_any_size_is_tested_at_the_one_asked_for():
+    """With the problems of a network that has that size alone, so that the two can be compared."""
+    biased = changed(
+        recipe=tasks.Recipe(sizes=(5,), count=4),
+        network=NetworkConfig(width=4, attention_bias=5),
+    )
+    plain = dataclasses.replace(biased, network=NetworkConfig(width=4), test_size=5)
+    first, second = (
+        problems_for_test(config, plan_training(config, at_once=2).tasks[0])
+        for config in (biased, plain)
+    )
+    for name, values in first.inputs.items():
+        np.testing.assert_array_equal(values, second.inputs[name])
+    plan = plan_training(plain, at_once=2)
+    described = evaluate(plan, start_learners(plan).weights)["test_set"]["bfs"]
+    assert described == {"nodes": 5, "samples": 32, "split": "the size asked for"}
 
 
 @pytest.mark.parametrize(

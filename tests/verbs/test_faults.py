@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 import safetensors.numpy
 from finished import finished_run, network
 
-from algoscope import networks, tasks, training
+from algoscope import networks, programs, tasks, training
 from algoscope.runs import lock, parquet, reservation
 from algoscope.runs.folder import seal
 from algoscope.verbs import ending
@@ -157,6 +158,20 @@ def test_demo_and_force_leave_other_runs_alone(refused, tmp_path):
     assert sorted(path.name for path in run.path.rglob("*")) == before
 
 
+def test_a_demo_is_refused_before_any_work(refused, tmp_path, monkeypatch):
+    def work(name):
+        raise AssertionError
+
+    monkeypatch.setattr(programs, "get", work)
+    settings = json.loads(json.dumps(training.TrainingConfig(("bfs",)).as_json()))
+    run = reservation.create(tmp_path / "demo", settings, made_by="demo")
+    (tmp_path / "other" / "figures").mkdir(parents=True)
+    assert "seeds: got 0" in refused("demo", "--seeds", "0")
+    assert "other: exists already" in refused("demo", "--out", "other")
+    with lock.hold(run.path):
+        assert "a demo that another process is training" in refused("demo", "--out", "demo")
+
+
 def test_a_demo_that_was_stopped_goes_on_and_another_is_replaced(tmp_path, monkeypatch):
     calls = []
     monkeypatch.setattr(training, "resume", lambda path, **_: calls.append("goes on"))
@@ -188,6 +203,7 @@ def test_a_demo_that_was_stopped_goes_on_and_another_is_replaced(tmp_path, monke
         (ModuleNotFoundError("No module", name="wandb"), "pip install 'algoscope[track]'"),
         (ModuleNotFoundError("No module", name="rich.table"), "pip install rich"),
         (RuntimeError("Unable to initialize backend 'cuda'"), "JAX finds no such device"),
+        (FileNotFoundError(2, "No such file", "runs/a"), "runs/a: No such file; give a file or"),
         (RecursionError("maximum depth"), "nested too deeply"),
         (KeyError("tokens"), "This is a fault of Algoscope: please report it"),
     ],
@@ -204,6 +220,36 @@ def test_every_failure_is_one_line(refused, monkeypatch, error, message):
     monkeypatch.setenv("ALGOSCOPE_TRACEBACK", "1")
     with pytest.raises(type(error)):
         refused("tasks")
+
+
+@pytest.mark.parametrize(
+    ("limit", "verb", "needed"),
+    [
+        (400_000, ["sample", "bfs"], "1 GB"),
+        (900_000, ["verify", "bfs"], "3 GB"),
+        (2_000_000, ["train", "bfs"], "3 GB"),
+    ],
+)
+def test_too_little_address_space_is_refused_before_libraries_crash_for_want_of_it(
+    tmp_path, limit, verb, needed
+):
+    command = ["bash", "-c", f'ulimit -v {limit}; exec "$0" -m algoscope "$@"', sys.executable]
+    ended = subprocess.run([*command, *verb], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: ulimit -v: got ")
+    assert f"needed at least {needed}; set ulimit -v" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("platform", ["cuda", "nonsense"])
+def test_a_device_that_is_not_there_is_named(tmp_path, platform):
+    command = [sys.executable, "-m", "algoscope", "verify", "bfs", "--size", "4", "--count", "1"]
+    environment = {**os.environ, "JAX_PLATFORMS": platform}
+    ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert f"error: JAX finds no such device (JAX_PLATFORMS={platform}: " in ended.stderr
+    assert "fault of Algoscope" not in ended.stderr
 
 
 INTERRUPTED = """

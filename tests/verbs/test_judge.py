@@ -230,3 +230,25 @@ def test_the_help_says_how_many_problems_are_tried(algoscope, capsys, verb):
     with pytest.raises(SystemExit):
         algoscope(verb, "--help")
     assert f" {PROBLEMS:,}" in capsys.readouterr().out
+
+
+def test_a_trained_sort_is_judged(algoscope, tmp_path):
+    """A task whose programs are newer than the measures: what is asked of it and its families come
+    with the task. After two steps of training, it fails, and the smallest problem says on what."""
+    path = tmp_path / "sort"
+    little = "--steps 2 --sizes 4 --batch 2 --test-size 4 --scored-on fresh"
+    network = ("--network", "width=8", "processor=gatv2_full")
+    algoscope("train", "insertion_sort", *little.split(), *network, "--out", str(path))
+    content = json.loads(algoscope("judge", str(path), "--problems", "60", "--json"))
+    (subject,) = content["subjects"].values()
+    assert subject["verdict"]["word"] == "fails"
+    evidence = from_json(Evidence, subject["evidence"])
+    assert {gap.reference for gap in evidence.internal} == {
+        "insertion_sort",
+        "insertion_sort_by_keys",
+    }
+    families = {family.family for family in evidence.falsification.families}
+    assert {"sampler", "ascending", "few values"} <= families
+    smallest = evidence.falsification.smallest
+    assert set(smallest.problem) == {"key"}
+    assert len(smallest.problem["key"]) <= 4

@@ -1,6 +1,6 @@
-"""Mistakes of users over all verbs and entry points, each answered by one line that names what was
-given. The line begins with *error*, or is the first of tyro's, where a command is no command; no
-line tells of a fault of Algoscope, and no mistake leaves a file."""
+"""Mistakes of users over all verbs and entry points, each answered by one line that begins with
+*error* and names what was given. What is no command ends with status 2 and names the help; no line
+tells of a fault of Algoscope, and no mistake leaves a file."""
 
 import pathlib
 import re
@@ -31,6 +31,11 @@ FILES = {
     "none.program": "",
     "own.py": "x = 1\n",
     "raises.py": "def answer(batch):\n    raise KeyError('my key')\n",
+    "late.py": "def answer(batch):\n    import nothing_of_the_kind\n",
+    "shapes.py": "import numpy as np\ndef answer(batch):\n    return np.ones(3) + np.ones(4)\n",
+    "leaves.py": "def answer(batch):\n    raise SystemExit(0)\n",
+    "bare.py": "def answer():\n    return {}\n",
+    "deep.py": "def answer(batch):\n    return answer(batch)\n",
     "three.py": "def answer(batch):\n    return 3\n",
     "names.py": "def answer(batch):\n    return {'nothing': batch}\n",
     "nothing_recorded.py": "def record(batch):\n    return None\n",
@@ -46,32 +51,43 @@ runs/damaged and an empty folder."""
 
 USAGE = {
     # What is no command: (command, what the answer names).
-    "--versoin": "--versoin",
-    "tasks --sizes 3": "--sizes",
-    "tasks bfs": "bfs",
-    "sample": "NAME",
-    "sample bfs --size 2.5": "'2.5'",
-    "compile bfs": "--out",
-    "train bfs --steps ten": "'ten'",
-    "train bfs --stpes 3": "--steps",
-    "train bfs --steps": "--steps",
-    "train bfs --keep all": "'all'",
-    "train bfs --track tensorbord": "'tensorbord'",
-    "judge": "PATH",
-    "serve --port 0x": "'0x'",
-    "runs lst": "lst",
-    "runs query": "SQL",
-    "sweep": "{run,",
-    "sweep status": "FOLDER",
-    "llm": "{navigate,",
-    "llm primitives --modle x": "--model",
-    "transnar": "{train,",
-    "reproduce transnar-scores --preset big": "'big'",
-    "completion": "SHELL",
-    "completion fsh": "'fsh'",
+    "trian bfs": "unknown verb: 'trian'; did you mean train or transnar? see algoscope --help",
+    "--versoin": "algoscope: got '--versoin', needed a verb before options",
+    "--json tasks": "algoscope: got '--json', needed a verb before options",
+    "tasks --sizes 3": "unknown option of algoscope tasks: '--sizes'; there is --help, --json",
+    "tasks bfs": "algoscope tasks: got 'bfs', which it does not take",
+    "sample": "algoscope sample: needed NAME (The task: a name that `algoscope tasks` lists",
+    "sample bfs --size 2.5": "--size: got '2.5', needed a whole number (Problem size",
+    "compile bfs": "algoscope compile: needed --out (Write the network to this .safetensors file)",
+    "train bfs --steps ten": "--steps: got 'ten', needed a whole number",
+    "train bfs --steps=ten": "--steps: got 'ten', needed a whole number",
+    "train bfs --learning-rate x": "--learning-rate: got 'x', needed a number",
+    "train bfs --learning_rate x": "--learning-rate: got 'x', needed a number",
+    "train bfs --sizes 4 x --json": "--sizes: got '4' 'x', needed whole numbers",
+    "train bfs --stpes 3": "unknown option of algoscope train: '--stpes'; did you mean --steps",
+    "train bfs --steps": "--steps: got no value, needed a whole number",
+    "train bfs --out": "--out: got no value, needed PATH",
+    "train bfs --json=3": "--json: got '3', needed no value",
+    "train bfs --keep all": "--keep: got 'all', needed best or last",
+    "train bfs --track tensorbord": "--track: got 'tensorbord', needed tensorboard, wandb or ml",
+    "judge": "algoscope judge: needed PATH (A run folder",
+    "judge runs/done --seeds a": "--seeds: got 'a', needed whole numbers",
+    "serve --port 0x": "--port: got '0x', needed a whole number",
+    "view --port 0x": "--port: got '0x', needed a whole number",
+    "runs lst": "unknown verb of algoscope runs: 'lst'; did you mean list?",
+    "runs query": "algoscope runs query: needed SQL (The query, such as",
+    "sweep": "algoscope sweep: got no verb, needed run, status, cancel or report",
+    "sweep status": "algoscope sweep status: needed FOLDER",
+    "llm": "algoscope llm: got no verb, needed navigate, describe, train-navigator",
+    "llm navgate": "unknown verb of algoscope llm: 'navgate'; did you mean navigate",
+    "llm primitives --modle x": "option of algoscope llm primitives: '--modle'; did you mean --mod",
+    "transnar": "algoscope transnar: got no verb, needed train, evaluate or ask",
+    "transnar train --widht 3": "option of algoscope transnar train: '--widht'; did you mean --wid",
+    "reproduce transnar-scores --preset big": "--preset: got 'big', needed smoke or full",
+    "completion": "algoscope completion: needed SHELL",
+    "completion fsh": "SHELL: got 'fsh', needed bash, zsh or tcsh",
 }
 WRONG = {
-    "trian bfs": "did you mean train",
     # tasks and problems
     "sample bsf": "'bsf'; did you mean bfs?",
     "sample bfs --size 0": "size: got 0",
@@ -118,6 +134,8 @@ WRONG = {
     "train bfs --hint-mode none_": "'none_'; did you mean none?",
     "train bfs --network widht=3": "'widht'; did you mean width?",
     "train bfs --network width": "--network: got 'width'",
+    "train bfs --network width=1000000": "a network of width 1,000,000: needs about",
+    "train bfs --sizes 1000000": "problems of bfs with 1,000,000 nodes: needs about",
     "train bfs --network processor=gta": "'gta'; did you mean gat",
     "train bfs --objective hint": "'hint'; did you mean hints?",
     "train bfs --objective hints=x": "the weight 'x'",
@@ -145,6 +163,11 @@ WRONG = {
     "judge three.py --task bfs": "got int for a batch of bfs",
     "judge names.py --task bfs": "unknown output of bfs: 'nothing'",
     "judge raises.py --task bfs": "raises.py, line 2: KeyError: 'my key'",
+    "judge late.py --task bfs": "late.py, line 2: ModuleNotFoundError: No module named 'nothing_of",
+    "judge shapes.py --task bfs": "shapes.py, line 3: ValueError: operands could not be broadcast",
+    "judge leaves.py --task bfs": "leaves.py, line 2: SystemExit: 0",
+    "judge bare.py --task bfs": "needed a function of a batch alone (answer() takes 0 positional",
+    "judge deep.py --task bfs": "deep.py, line 2: RecursionError",
     "judge nothing_recorded.py --task bfs": "got NoneType for a batch of bfs",
     "judge runs/done --seeds 7": "seed-00007",
     "judge runs/done --task dfs": "dfs",
@@ -207,26 +230,28 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def told(algoscope, place, monkeypatch, capsys):
-    """Gives a command, which has to fail; returns the status or the message."""
+    """Gives a command, which has to fail with this status; returns the message."""
     monkeypatch.chdir(place)
-    monkeypatch.setenv("COLUMNS", "200")
 
-    def tell(command: str) -> str:
+    def tell(command: str, status: int) -> str:
         before = sorted(place.rglob("*"))
         with pytest.raises(SystemExit) as end:
             algoscope(*shlex.split(command))
         assert sorted(place.rglob("*")) == before
         if isinstance(end.value.code, str):
+            assert status == 1  # Of Python, which prints what is no number.
             return end.value.code
-        assert end.value.code == 2
-        return capsys.readouterr().err
+        assert end.value.code == status
+        printed = capsys.readouterr()
+        assert not printed.out
+        return printed.err.removesuffix("\n")
 
     return tell
 
 
 @pytest.mark.parametrize("command", WRONG, ids=lambda command: command[:60])
 def test_a_mistake_is_answered_by_one_line_that_names_it(told, command):
-    message = told(command)
+    message = told(command, status=1)
     assert message.startswith("error: ")
     assert WRONG[command] in message
     assert "fault of Algoscope" not in message
@@ -234,8 +259,13 @@ def test_a_mistake_is_answered_by_one_line_that_names_it(told, command):
 
 
 @pytest.mark.parametrize("command", USAGE, ids=lambda command: command[:60])
-def test_what_is_no_command_is_named(told, command):
-    assert USAGE[command] in told(command)
+def test_what_is_no_command_is_answered_by_one_line_that_names_the_help(told, command):
+    message = told(command, status=2)
+    assert message.startswith("error: ")
+    assert USAGE[command] in message
+    assert message.endswith(" --help")
+    assert "\n" not in message
+    assert len(message) < 600
 
 
 IN_PYTHON = {

@@ -1,10 +1,14 @@
 """The verbs for graph programs, as a user calls them."""
 
 import json
+import pathlib
 
 import pytest
 
 from algoscope import networks, programs
+
+LIBRARY = pathlib.Path(programs.__file__).parent / "library"
+DRAWN = ("--size", "7", "--count", "40", "--json", "--draw")
 
 
 def test_programs_lists_every_program_with_its_certificate(algoscope):
@@ -70,6 +74,44 @@ def test_verify_as_json_has_the_shares_at_the_top(algoscope):
     assert (result["samples"], result["nodes"]) == (4, 6)
 
 
+def test_verify_on_families_notices_what_the_sampler_hardly_draws(algoscope):
+    """Graphs of more than three steps."""
+    exact = {
+        draw: json.loads(algoscope("verify", "bfs_three_steps", *DRAWN, draw))["exact_traces"]
+        for draw in ("sampler", "families")
+    }
+    assert exact["families"] < exact["sampler"] - 0.1
+    told = json.loads(algoscope("verify", "bfs", *DRAWN, "families"))
+    assert told["exact_traces"] == told["exact_outputs"] == 1.0
+
+
+def test_verify_on_small_problems_notices_a_changed_constant(algoscope, tmp_path):
+    """One that decides on keys that are nearly equal, which the sampler never draws."""
+    text = (LIBRARY / "insertion_sort.program").read_text()
+    changed = text.replace(
+        "(cursor.input.key - input.key) + 1", "(cursor.input.key - input.key) + 2"
+    )
+    assert changed != text
+    path = tmp_path / "changed.program"
+    path.write_text(changed)
+    sampled = json.loads(algoscope("verify", str(path), *DRAWN, "sampler"))
+    assert sampled["exact_traces"] == 1.0
+    of_changed, of_own = (
+        json.loads(algoscope("verify", name, *DRAWN, "small"))["interpreter"]["exact_traces"]
+        for name in (str(path), "insertion_sort")
+    )
+    assert of_changed < of_own
+
+
+def test_verify_counts_broken_promises_beyond_the_sampler(algoscope):
+    """Of segments_intersect: no point lies on the line through the other segment."""
+    told = json.loads(algoscope("verify", "segments_intersect", *DRAWN, "families"))
+    assert told["broken_promises"] > 0
+    assert told["exact_above_margin"] == 1.0
+    said = algoscope("verify", "segments_intersect", *DRAWN[:-2], "--draw", "families")
+    assert f"a promise is broken on {told['broken_promises']} samples; first: " in said
+
+
 def test_verify_prints_a_row_for_each_feature(algoscope):
     table = algoscope("verify", "bfs", "--size", "6", "--count", "4")
     assert "4 samples of 6 nodes" in table
@@ -96,6 +138,8 @@ def test_draw_writes_pictures_as_svg_and_png(algoscope, tmp_path):
         ("compile bfs --width 2 --out bfs.safetensors", "width: got 2, needed at least 3"),
         ("draw bfs --out nowhere", "--out: got nowhere, needed a folder that exists"),
         ("verify bfs --count 0", "count: got 0, needed an integer of at least 1"),
+        ("verify bfs --count 0 --draw families", "count: got 0, needed an integer of at least 1"),
+        ("verify bfs --variant printed --draw small", "needed sampler or families"),
     ],
 )
 def test_bad_arguments_are_refused_with_what_is_needed(refused, arguments, message, tmp_path):

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.cluster.hierarchy
 import scipy.spatial.distance
-import scipy.stats
 
 from algoscope.recording import Recording
 from algoscope.statistics import interval, resamples
@@ -110,6 +109,8 @@ def mean_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
 
 def correlation(accuracy: Numbers, faithfulness: Numbers) -> Correlation:
     """Of two numbers of each solution."""
+    from scipy.stats import pearsonr, spearmanr
+
     x, y = np.asarray(accuracy, float), np.asarray(faithfulness, float)
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError(f"got {list(x.shape)} and {list(y.shape)} numbers, needed one pair a seed")
@@ -124,8 +125,8 @@ def correlation(accuracy: Numbers, faithfulness: Numbers) -> Correlation:
                 f"{name}: got {'the same value' if np.isfinite(values).all() else 'a NaN'} of "
                 f"{len(values)} seeds, needed numbers that differ for a correlation"
             )
-    pearson: Any = scipy.stats.pearsonr(x, y)
-    spearman: Any = scipy.stats.spearmanr(x, y)
+    pearson: Any = pearsonr(x, y)
+    spearman: Any = spearmanr(x, y)
     low, high = pearson.confidence_interval(0.95) if len(x) > 3 else (-1.0, 1.0)
     return Correlation(
         len(x), float(pearson.statistic), float(pearson.pvalue), float(low), float(high),
@@ -137,17 +138,21 @@ def partial_correlation(accuracy: Numbers, faithfulness: Numbers, held: Numbers)
     """Of two numbers of each solution, with a third held fixed: the correlation of their residuals
     from straight lines over the third; Spearman's is that of the ranks. The p-values have N - 3
     degrees of freedom."""
+    from scipy.stats import rankdata
+
     x, y, z = (np.asarray(values, float) for values in (accuracy, faithfulness, held))
     correlation(x, y)
     if len(x) < 4:
         raise ValueError(f"seeds: got {len(x)}, needed at least 4 to hold a third number fixed")
     if np.ptp(z) == 0:
         raise ValueError(f"held: got the same value of {len(z)} seeds, needed numbers that differ")
-    ranked = [scipy.stats.rankdata(values) for values in (x, y, z)]
+    ranked = [rankdata(values) for values in (x, y, z)]
     return Partial(len(x), *_correlate_residuals(x, y, z), *_correlate_residuals(*ranked))
 
 
 def _correlate_residuals(x: np.ndarray, y: np.ndarray, held: np.ndarray) -> tuple[float, float]:
+    from scipy.stats import t as student
+
     terms = np.stack([np.ones_like(held), held], 1)
     left = [values - terms @ np.linalg.lstsq(terms, values)[0] for values in (x, y)]
     size = np.sqrt((left[0] ** 2).sum() * (left[1] ** 2).sum())
@@ -157,13 +162,15 @@ def _correlate_residuals(x: np.ndarray, y: np.ndarray, held: np.ndarray) -> tupl
     freedom = len(held) - 3
     with np.errstate(divide="ignore"):
         statistic = abs(r) * np.sqrt(freedom / (1 - r**2))
-    return float(r), float(2 * scipy.stats.t.sf(statistic, freedom))
+    return float(r), float(2 * student.sf(statistic, freedom))
 
 
 def _bootstrap_spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    from scipy.stats import rankdata
+
     drawn = resamples(len(x), _RESAMPLES)
     drawn = drawn[(np.ptp(x[drawn], 1) > 0) & (np.ptp(y[drawn], 1) > 0)]
-    ranks = [scipy.stats.rankdata(values[drawn], axis=1) for values in (x, y)]
+    ranks = [rankdata(values[drawn], axis=1) for values in (x, y)]
     centred = [r - r.mean(1, keepdims=True) for r in ranks]
     sizes = np.sqrt((centred[0] ** 2).sum(1) * (centred[1] ** 2).sum(1))
     return interval((centred[0] * centred[1]).sum(1) / sizes)

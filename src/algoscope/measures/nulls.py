@@ -23,7 +23,7 @@ from algoscope.measures.attention_match import Rows
 from algoscope.measures.references import Reference
 from algoscope.networks import Network
 from algoscope.programs import Role
-from algoscope.programs.interpreter import interpret
+from algoscope.programs.interpreter import follow
 from algoscope.recording import Recording
 from algoscope.statistics import Estimate, interval, resamples
 from algoscope.tasks import Batch, Stage
@@ -103,8 +103,10 @@ def untrained(network: Network, seed: int) -> Network:
 
 
 def wrong_recordings(batch: Batch) -> dict[str, Recording]:
-    """What the programs do that are known to be another algorithm than the task's."""
-    return {p.name: interpret(p, batch) for p in programs.of_task(batch.task, Role.WRONG)}
+    """What the programs do that are known to be another algorithm than the task's, also where they
+    break promises of the language: wrong ones may."""
+    wrong = programs.of_task(batch.task, Role.WRONG)
+    return {p.name: follow(p, batch).recording for p in wrong}
 
 
 def on_scale(subject: Rows, null: Rows, chosen: np.ndarray, seed: int = 0) -> dict[str, Scaled]:

@@ -110,6 +110,8 @@ def _edge_weights(graph: Any, inputs: Mapping[str, Any]) -> list[float] | None:
     attribute = inputs.get("weight", _WEIGHT)
     if attribute is None:
         return None
+    if not isinstance(attribute, Hashable):
+        raise ValueError(f"weight: got {short(attribute)}, needed the name of an edge attribute")
     return [
         _edge_weight(attribute, "weight" in inputs, attributes, f"{sender!r} to {receiver!r}")
         for sender, receiver, attributes in graph.edges(data=True)
@@ -123,9 +125,10 @@ def _edge_weight(
     if attribute in attributes:
         try:
             return float(attributes[attribute])
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
+            given = short(attributes[attribute])
             raise ValueError(
-                f"weights: got {attributes[attribute]!r} on the edge from {ends}, needed a number"
+                f"weights: got {given} on the edge from {ends}, needed a number"
             ) from None
     if is_named or numeric:
         got = f"{' and '.join(numeric)} and no {attribute}" if numeric else f"no {attribute}"
@@ -144,6 +147,8 @@ def _is_number(value: Any) -> bool:
 def _from_sparse(matrix: Any) -> _Edges:
     if not _is_square(matrix):
         raise ValueError(f"graph: got a sparse matrix {matrix.shape}, needed [n, n]")
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"graph: got a sparse matrix of {matrix.dtype}, needed numbers")
     entries = matrix.tocsr().tocoo()
     return _Edges(
         entries.row, entries.col, entries.data.astype(float), list(range(matrix.shape[0]))

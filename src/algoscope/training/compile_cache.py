@@ -19,7 +19,7 @@ from algoscope import progress
 OPTIONS: dict[str, str | bool] = {"xla_disable_hlo_passes": "triton-softmax-rewriter"}
 """With that pass of the GPU's compiler, choosing what to fuse takes nine tenths of all compile
 time, and programs are no faster (docs/lab/gpu-training.md)."""
-_KEPT = 256
+_KEPT = 1024
 """Programs, for further runs of the same shapes."""
 _AT_ONCE = 16
 _lowering = threading.Lock()

@@ -62,7 +62,7 @@ class TrainingConfig(TrainingOptions):
     def as_json(self) -> dict:
         """Without what came later and has its default: descriptions of older trainings stay equal
         to those of the same trainings now."""
-        content = _fields(self, ("objective", "teacher", "keep"))
+        content = _fields(self, ("objective", "teacher", "keep", "test_size"))
         content["recipe"] = _fields(self.recipe, ("graphs",))
         content["network"] = _fields(self.network, ("memory", "edge_views"))
         return content
@@ -160,7 +160,18 @@ def _check_sizes(config: TrainingConfig) -> list[str]:
     sizes, own_size = config.recipe.sizes, config.network.attention_bias
     if not sizes:
         return [f"recipe.sizes: got {sizes!r}, needed at least one"]
-    faults = [fault for task in config.tasks for fault in size_faults("recipe.sizes", sizes, task)]
+    tested = () if config.test_size is None else (config.test_size,)
+    faults = [
+        fault
+        for task in config.tasks
+        for field, given in (("recipe.sizes", sizes), ("test_size", tested))
+        for fault in size_faults(field, given, task)
+    ]
+    if tested and own_size is not None and tested != (own_size,):
+        faults.append(
+            f"test_size: got {config.test_size}, needed {own_size}, the size of the network's "
+            "pre-attention bias"
+        )
     if own_size is not None and set(sizes) != {own_size}:
         faults.append(
             f"recipe.sizes: got {', '.join(map(str, sizes))}, needed {own_size} alone, the size of "

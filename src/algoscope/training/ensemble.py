@@ -19,7 +19,7 @@ from algoscope.training.config import TrainingConfig, check, from_json
 from algoscope.training.evaluation import evaluate
 from algoscope.training.graph_objective import GraphObjective
 from algoscope.training.loop import CHECKPOINT_SECONDS, Pacing, Report
-from algoscope.training.model import model_of, start_model
+from algoscope.training.model import Vectors, model_of, start_model
 from algoscope.training.optimiser import Learner, start_learner
 from algoscope.training.plan import TrainingPlan, plan_training
 
@@ -89,15 +89,19 @@ def _go_on(run: Run, plan: TrainingPlan, pacing: Pacing) -> Run:
     run, trained = loop.go_on(run, GraphObjective(plan, run.resume_command), shapes, pacing)
     best = trained.learner.best
     assert best is not None
-    kept = best.weights if config.keep == "best" else trained.learner.weights
-    weights = plan.placement.spread(kept)
-    results = evaluate(plan, weights) | {
+    weights = plan.placement.spread({"best": best.weights, "last": trained.learner.weights})
+    kept = weights.pop(config.keep)
+    results = evaluate(plan, kept, weights) | {
         "best_step": np.asarray(best.step).tolist(),
         "best_validation": (np.asarray(best.score) / len(config.tasks)).tolist(),
     }
-    model = jax.vmap(plan.layout.unpack)(weights)
-    ensemble = Ensemble({task: model.network(task) for task in config.tasks}, config.all_seeds)
-    return folder.finish(run, ensemble, trained.metrics, results)
+    others = {name: _ensemble(plan, vectors) for name, vectors in weights.items()}
+    return folder.finish(run, _ensemble(plan, kept), trained.metrics, results, others)
+
+
+def _ensemble(plan: TrainingPlan, vectors: Vectors) -> Ensemble:
+    model, config = jax.vmap(plan.layout.unpack)(vectors), plan.config
+    return Ensemble({task: model.network(task) for task in config.tasks}, config.all_seeds)
 
 
 def start_learners(plan: TrainingPlan, start: Network | None = None) -> Learner:

@@ -1,12 +1,15 @@
 """What a finished ensemble can do: scores on the test split, on fresh and on seen problems.
 
-All scores are of the weights that the run keeps, as lists over seeds. `test` is the canonical split
-of CLRS-30 (size 64, even positions), in which hints that never change are inputs if they were in
-training. A network with a pre-attention bias has one size alone, and is tested at that one; the
-results say at which. `seen` are problems that were learnt from, `fresh` are others of the same
-kind: what lies between the two is memory. Both have the teacher's answers, where one is named.
+Scored are the weights that were best on validation and the last ones, as lists over seeds: those
+that the run keeps first, the others below their name. `test` is the canonical split of CLRS-30
+(size 64, even positions), in which hints that never change are inputs if they were in training; at
+another size (`test_size`, or that of the network's pre-attention bias, which has but one) the same
+recipe and seed; the results say at which. `seen` are problems that were learnt from, `fresh` are
+others of the same kind: what lies between the two is memory. Both have the teacher's answers, where
+one is named.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -28,12 +31,12 @@ _TEST_SAMPLES = 32
 
 
 def problems_for_test(config: TrainingConfig, plan: TaskPlan) -> Batch:
-    own_size = config.network.attention_bias
-    if own_size is None:
+    size = config.test_size or config.network.attention_bias
+    if size is None:
         batch = tasks.split(plan.task, "test")
     else:
         count = _TEST_SAMPLES * tasks.get(plan.task).evaluation_multiplier
-        batch = tasks.sample(plan.task, own_size, count, _TEST_SEED)
+        batch = tasks.sample(plan.task, size, count, _TEST_SEED)
     if any(f.name == "pred" and f.stage is Stage.INPUT for f in plan.features):
         batch = with_predecessors_as_inputs(batch)
     if config.recipe.permutations == "pointers":
@@ -41,23 +44,37 @@ def problems_for_test(config: TrainingConfig, plan: TaskPlan) -> Batch:
     return batch
 
 
-def evaluate(plan: TrainingPlan, best: Vectors) -> dict[str, Any]:
-    """Scores by set, task and output, each a list over seeds; and what the sets are."""
+def evaluate(
+    plan: TrainingPlan, kept: Vectors, others: Mapping[str, Vectors] | None = None
+) -> dict[str, Any]:
+    """Scores by set, task and output, each a list over seeds, and what the sets are; of other
+    weights below their names."""
     config = plan.config
     results: dict[str, Any] = {"test": {}, "fresh": {}, "seen": {}, "test_set": {}}
+    scored: list[tuple[dict[str, Any], Vectors]] = [(results, kept)]
+    for name, weights in (others or {}).items():
+        results[name] = {"test": {}, "fresh": {}, "seen": {}}
+        scored.append((results[name], weights))
     for task in progress.over(plan.tasks if config.scored_on else (), "scoring"):
         test = problems_for_test(config, task)
         sets = {"test": compact(test), **memory_problems(config, task.task)}
         for name in config.scored_on:
-            scores = _scores(plan.layout, task.task, plan.placement, best, sets[name])
-            results[name][task.task] = {k: np.asarray(v).tolist() for k, v in scores.items()}
-        canonical = config.network.attention_bias is None
-        split = "canonical" if canonical else "size of the network's pre-attention bias"
+            for part, weights in scored:
+                scores = _scores(plan.layout, task.task, plan.placement, weights, sets[name])
+                part[name][task.task] = {k: np.asarray(v).tolist() for k, v in scores.items()}
+        split = _split(config)
         described = {"nodes": test.nodes, "samples": len(test), "split": split}
         results["test_set"][task.task] = described
     return results
 
 
+def _split(config: TrainingConfig) -> str:
+    if config.test_size is not None:
+        return "the size asked for"
+    bias = config.network.attention_bias
+    return "canonical" if bias is None else "size of the network's pre-attention bias"
+
+
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def _scores(layout: Layout, task: str, placement: Placement, best: Vectors, batch: Batch):
-    return over_seeds(partial(scores_on, layout, task), best, batch, *placement)
+def _scores(layout: Layout, task: str, placement: Placement, weights: Vectors, batch: Batch):
+    return over_seeds(partial(scores_on, layout, task), weights, batch, *placement)

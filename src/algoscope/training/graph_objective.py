@@ -90,6 +90,7 @@ class GraphObjective:
             steps=1,
             teacher=(),
             keep="best",
+            test_size=None,
             recipe=recipe,
         )
         self._plan = plan

@@ -53,7 +53,7 @@ class Adam:
 
     mean   = 0.9 mean + 0.1 g
     square = d square + (1 - d) g²
-    w      = w - r · mean / (1 - 0.9ᵗ) / (sqrt(square / (1 - dᵗ)) + 1e-8)
+    w      = w - r · (mean / (1 - 0.9ᵗ) / (sqrt(square / (1 - dᵗ)) + 1e-8) + weight decay · w)
     """
 
     learning_rate: float
@@ -66,6 +66,7 @@ class Adam:
     constant rate."""
     steps: int = 0
     """When it has fallen."""
+    weight_decay: float = 0.0
 
     def rate(self, count: Int[Array, ""]) -> Float[Array, ""] | float:
         if not self.warmup:
@@ -86,7 +87,8 @@ class Adam:
 
         def moved(weight: Array, mean: Array, square: Array) -> Array:
             mean, square = mean / (1 - _DECAY**count), square / (1 - d**count)
-            return weight - rate * mean / (jnp.sqrt(square) + _EPSILON)
+            kept = weight - rate * self.weight_decay * weight if self.weight_decay else weight
+            return kept - rate * mean / (jnp.sqrt(square) + _EPSILON)
 
         means = jax.tree.map(lambda m, g: _DECAY * m + (1 - _DECAY) * g, learner.mean, gradient)
         squares = jax.tree.map(lambda s, g: d * s + (1 - d) * g**2, learner.square, gradient)

@@ -14,7 +14,7 @@ import numpy as np
 from algoscope import programs
 from algoscope.errors import ConfigError
 from algoscope.programs import GraphProgram, Role
-from algoscope.programs.interpreter import Machine
+from algoscope.programs.machine import Machine
 from algoscope.tasks import Batch, Stage
 from algoscope.tasks.transforms import as_sampled
 

@@ -45,6 +45,15 @@ class Demo(Verb):
         from algoscope.runs import parquet
         from algoscope.runs.environment import device_name, keep_compiled_programs
 
+        config = training.TrainingConfig(
+            tasks=("bfs",),
+            seeds=self.seeds,
+            steps=self.steps,
+            learning_rate=1e-3,
+            recipe=tasks.Recipe(sizes=self.sizes, count=16),
+            network=networks.NetworkConfig(width=64),
+        )
+        training.check(config)
         check_problems(self.problems)
         before = self._before()
         begun = time.monotonic()
@@ -62,14 +71,6 @@ class Demo(Verb):
         result = verify(bfs, tasks.sample("bfs", 16, 64, seed=7))
         self.output.report(verification_table(bfs.name, result))
         self.output.report(verdict(result))
-        config = training.TrainingConfig(
-            tasks=("bfs",),
-            seeds=self.seeds,
-            steps=self.steps,
-            learning_rate=1e-3,
-            recipe=tasks.Recipe(sizes=self.sizes, count=16),
-            network=networks.NetworkConfig(width=64),
-        )
         stage(3, f"train {self.seeds} networks of width 64 for {self.steps} steps into {self.out}")
         self.output.report(
             f"training bfs on {device_name()} into {self.out}: first the training step is compiled "
@@ -89,14 +90,18 @@ class Demo(Verb):
     def _before(self) -> "Run | None":
         """The demo that is in the folder."""
         from algoscope import runs
+        from algoscope.runs import reservation
 
-        if not (self.out / "run.json").is_file():
+        if not runs.has_begun(self.out):
+            reservation.check_free(self.out)
             return None
         run = runs.open(self.out)
         if run.description.get("made_by") != _VERB:
             raise runs.RunError(
                 f"--out: got {self.out}, which holds a run that is no demo, needed another folder"
             )
+        if run.state is runs.State.RUNNING:
+            raise runs.RunError(f"--out: got {self.out}, a demo that {run.progress}")
         return run
 
     def _train(self, config: "TrainingConfig", before: "Run | None") -> "Run":

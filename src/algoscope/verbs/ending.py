@@ -14,7 +14,10 @@ from collections.abc import Iterator
 from algoscope import capacity
 from algoscope.errors import Stopped
 from algoscope.verbs.definitions import explained_by_users_file
+from algoscope.verbs.usage import UsageError
 
+NO_COMMAND = 2
+"""The status of a process whose arguments are no command."""
 INTERRUPTED = 130
 """The status of a process that Ctrl-C ended."""
 _INTERRUPTED_LINE = "interrupted; what was finished before is safe"
@@ -27,7 +30,10 @@ _EXTRAS = {
     "track": ("tensorboard", "wandb", "mlflow"),
 }
 """What comes with the extras of this package, by the names of modules."""
-_OUT_OF_MEMORY = ("RESOURCE_EXHAUSTED", "out of memory", "bad_alloc", "can't allocate memory")
+_OUT_OF_MEMORY = (
+    "RESOURCE_EXHAUSTED", "out of memory", "bad_alloc", "can't allocate memory",
+    "Cannot allocate memory", "can't start new thread", "failed to map segment",
+)  # fmt: skip
 _NO_DEVICE = "Unable to initialize backend"
 
 
@@ -95,6 +101,13 @@ def explained_end() -> Iterator[None]:
             raise
         print(_INTERRUPTED_LINE, file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(NO_COMMAND)
+    except SystemExit as end:
+        if told := explained_by_users_file(end):
+            sys.exit(f"error: {told}")
+        raise
     except Exception as error:
         if _TRACEBACK in os.environ:
             raise
@@ -114,25 +127,42 @@ def explanation(error: Exception) -> str:
             f"the memory does not suffice ({_first_line(error)}); {free} of main memory are free: "
             "take smaller problems, fewer of them, or a smaller network"
         )
+    if told := explained_by_users_file(error):
+        return told
+    if isinstance(error, OSError) and error.filename is not None:
+        return (
+            f"{os.fsdecode(error.filename)}: {error.strerror}; give a file or folder that is there "
+            "and may be used, and is not moved meanwhile"
+        )
     if isinstance(error, ValueError | OSError):
         return text
     if isinstance(error, ModuleNotFoundError):
         return _missing(error.name or text)
     if isinstance(error, RecursionError):
         return "got something that is nested too deeply, needed less depth"
-    if _NO_DEVICE in text:
+    if _NO_DEVICE in text or not _finds_devices():
+        asked = os.environ.get("JAX_PLATFORMS", "")
         return (
-            f"JAX finds no such device ({_first_line(error)}); leave JAX_PLATFORMS unset, or "
-            "install what the device needs, such as pip install 'algoscope[cuda]'"
+            f"JAX finds no such device (JAX_PLATFORMS={asked}: {_first_line(error)}); leave "
+            "JAX_PLATFORMS unset, or install what the device needs, such as pip install "
+            "'algoscope[cuda]'"
         )
-    if told := explained_by_users_file(error):
-        return told
     place = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"{type(error).__name__}: {_first_line(error)} (in {os.path.basename(place.filename)}, "
         f"line {place.lineno}). This is a fault of Algoscope: please report it with what "
         f"{_TRACEBACK}=1 shows"
     )
+
+
+def _finds_devices() -> bool:
+    """Whether JAX, if it was loaded, finds what JAX_PLATFORMS asks for: of what is not there it
+    says nothing at times."""
+    jax = sys.modules.get("jax")
+    try:
+        return jax is None or bool(jax.devices())
+    except (RuntimeError, AssertionError):
+        return False
 
 
 def _missing(module: str) -> str:

@@ -5,11 +5,11 @@ import functools
 import io
 import json
 import sys
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import tyro
 
-from algoscope import progress
+from algoscope import capacity, progress
 from algoscope.progress import ProgressLine
 from algoscope.table import Table
 
@@ -63,19 +63,27 @@ class Verb:
     """One intent of a user: its fields are the options, `run` computes the answer."""
 
     output: Annotated[Output, tyro.conf.arg(name="")] = Output()
+    least_memory: ClassVar[int] = 3 * 10**9
+    """Bytes of address space that the process has to be allowed: what JAX and torch map."""
 
     def run(self) -> Answer:
         raise NotImplementedError
 
     def main(self) -> int:
         """Runs the verb, prints its answer, and returns the exit status."""
+        capacity.check_limits(self.least_memory)
         try:
-            with progress.shown_on(self.output.progress):
+            starting = progress.job(f"starting {type(self).__name__.lower()}", until_told=True)
+            with progress.shown_on(self.output.progress), starting:
                 answer = self.run()
         finally:
             self.output.progress.close()
         self.output.show(answer)
         return answer.status
+
+
+WITHOUT_JAX = 10**9
+"""`Verb.least_memory` of a verb that only reads and draws."""
 
 
 def number(value: Any, digits: int = 4) -> str:

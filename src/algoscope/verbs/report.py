@@ -24,7 +24,8 @@ class Report(Verb):
 
     paths: tyro.conf.Positional[tuple[pathlib.Path, ...]]
     """Run folders; several are shown on one page, side by side where tasks are the same. Or files
-    as `algoscope judge` takes them, such as a Python file that defines your own model."""
+    as `algoscope judge` takes them, such as a Python file that defines your own model. Or the
+    folder of a study that `algoscope reproduce transnar-scores` made."""
     out: pathlib.Path | None = None
     """The page; if not given, report.html in the folder of a single run, NAME-TASK.html beside the
     file of a model. Figures go beside it."""
@@ -47,6 +48,16 @@ class Report(Verb):
         check_problems(self.problems)
         if self.out is not None and self.out.suffix != ".html":
             raise ValueError(f"--out: got {self.out}, needed a name that ends in .html")
+        from algoscope.experiments import transnar_page
+
+        if any(map(transnar_page.is_study, self.paths)):
+            first, *others = self.paths
+            if others:
+                raise ValueError(
+                    f"report: got a study and {len(others)} more, needed a study alone"
+                )
+            path = transnar_page.report(first, self.out, self.output.report)
+            return Answer({"report": path}, (f"report: {path}",))
         keep_compiled_programs()
         names = [find_task(text).name for text in self.task]
         files = [path for path in self.paths if path.is_file() and path.suffix in FILES]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from algoscope import progress
 from algoscope.errors import Stopped
 from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb
@@ -63,7 +64,7 @@ class Reproduce(Verb):
 
         report(f"{self.name} ({self.preset}) on {device_name()} into {out}")
         try:
-            with _stopped_after(self.seconds):
+            with _stopped_after(self.seconds), progress.job(self.name):
                 result = experiment.run(self.preset, out, report)
         except Stopped:
             raise Stopped("stopped; what was done is safe, and the same command goes on") from None

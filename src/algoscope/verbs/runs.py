@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from algoscope.table import Table
-from algoscope.verbs.output import Answer, Verb, number
+from algoscope.verbs.output import WITHOUT_JAX, Answer, Verb, number
 
 if TYPE_CHECKING:
     from algoscope.runs import index
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _OverRuns(Verb):
+    least_memory = WITHOUT_JAX
     root: pathlib.Path = pathlib.Path("runs")
     """The folder that holds the runs."""
 
@@ -73,6 +74,8 @@ class Query(_OverRuns):
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Compare(Verb):
     """Compare runs: what differs in their configurations, and what came of it."""
+
+    least_memory = WITHOUT_JAX
 
     paths: tyro.conf.Positional[tuple[pathlib.Path, ...]]
     """The run folders, two or more."""

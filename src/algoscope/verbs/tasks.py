@@ -10,7 +10,7 @@ import tyro
 from algoscope import progress
 from algoscope.table import Table
 from algoscope.verbs.definitions import find_task
-from algoscope.verbs.output import Answer, Verb, named_values
+from algoscope.verbs.output import WITHOUT_JAX, Answer, Verb, named_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Tasks(Verb):
     """List the tasks: the CLRS-30 algorithms."""
+
+    least_memory = WITHOUT_JAX
 
     def run(self) -> Answer:
         from algoscope import tasks
@@ -47,6 +49,8 @@ class Tasks(Verb):
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Sample(Verb):
     """Draw problems of a task with the trace of its algorithm; print the first, or export all."""
+
+    least_memory = WITHOUT_JAX
 
     name: tyro.conf.Positional[str]
     """The task: a name that `algoscope tasks` lists, or a FILE.py that defines your own."""

@@ -1,5 +1,6 @@
 """`algoscope train`: its options, progress and result."""
 
+import contextlib
 import dataclasses
 import pathlib
 import statistics
@@ -94,9 +95,11 @@ class Train(TrainingOptions, Verb):
             teachers = tuple(find_program(text).name for text in self.teacher)
             config, start = dataclasses.replace(self, tasks=names, teacher=teachers)._config()
             training.check(config)
-            out = self.out or files.unused_folder("-".join(config.tasks))
-            self.output.report(f"training {', '.join(config.tasks)} on {device_name()} into {out}")
-            run = training.train(config, out, start=start, force=self.force, **pace)
+            with contextlib.ExitStack() as place:
+                out = self.out or place.enter_context(files.unused_folder("-".join(config.tasks)))
+                listed = ", ".join(config.tasks)
+                self.output.report(f"training {listed} on {device_name()} into {out}")
+                run = training.train(config, out, start=start, force=self.force, **pace)
         else:
             raise ValueError("train: got no task, needed at least one, or --resume RUN")
         parquet.write(run)
@@ -169,6 +172,10 @@ def _results(run: "Run") -> Iterator[str]:
                 f" ({problems['samples']} problems of {problems['nodes']} nodes, "
                 f"{problems['split']})"
             )
+            other = "last" if run.keeps == "best" else "best"
+            if other in results:
+                scores = results[other]["test"][task]["score"]
+                parts[0] += f", with its {other} weights {statistics.fmean(scores):.4f}"
         yield f"{task}: {'; '.join(parts) or 'not scored'}"
     yield from (f"note: {text}" for text in run.notes)
     yield f"run folder: {run.path}"

@@ -57,14 +57,18 @@ class DecoderBank(eqx.Module):
 
     @staticmethod
     def of(
-        decoders: Mapping[str, Decoder], encoders: Encoders, edges: Linear, uses_kernels: bool
+        decoders: Mapping[str, Decoder],
+        encoders: Encoders,
+        edges: Linear,
+        uses_kernels: bool,
+        few_units: bool = False,
     ) -> "DecoderBank":
         """`edges` is the layer from the scalars of edges to their features."""
         layers = [
             encoders.nodes.layer(layer) for d in decoders.values() for layer in _node_layers(d)
         ]
         pointers = [p for d in decoders.values() if (p := _pointer(d)) is not None]
-        pairs = [_pair_layers(pointer, edges) for pointer in pointers]
+        pairs = [_pair_layers(pointer, edges, few_units) for pointer in pointers]
         return DecoderBank(
             dict(decoders),
             ParallelLinears.of(layers),
@@ -142,12 +146,13 @@ def _pointer(decoder: Decoder) -> PointerDecoder | None:
     return decoder if isinstance(decoder, PointerDecoder) else None
 
 
-def _pair_layers(decoder: PointerDecoder, edges: Linear) -> PairLayers:
+def _pair_layers(decoder: PointerDecoder, edges: Linear, few_units: bool) -> PairLayers:
     width = len(decoder.sender.bias)
     on_scalars = Linear(jnp.zeros((0, width)), jnp.zeros(width))
     if decoder.edge is not None:
         on_scalars = compose(edges, decoder.edge)
-    return PairLayers.of(decoder.receiver, decoder.sender, on_scalars, decoder.score.weight)
+    weight = decoder.score.weight
+    return PairLayers.of(decoder.receiver, decoder.sender, on_scalars, weight, few_units)
 
 
 def _edge_pointers(

@@ -2,7 +2,8 @@
 
 Scores, such as attention logits and pointer logits, are sums over the width. A kernel forms them on
 a GPU; elsewhere `pair_scores` does, for a few receivers at a time, and recomputes them in the
-backward pass instead of saving them. Of edges they read the scalars, see `fast.encoders`.
+backward pass instead of saving them. Of edges they read the scalars, see `fast.encoders`. Lean
+networks (`networks.lean`) have so few units that each is formed by itself (`unit_scores`).
 """
 
 from collections.abc import Callable, Sequence
@@ -41,10 +42,17 @@ class PairLayers(eqx.Module):
     """All that is added to receivers and to senders: parts = 2 d."""
     rows: Float[Array, "d K width"]
     weight: Float[Array, "d width heads"]
+    """Each head has a part of the width, one after the other, and zeros elsewhere."""
+    few_units: bool = eqx.field(static=True, default=False)
+    """Whether the width is so small that each of its units is formed by itself."""
 
     @staticmethod
     def of(
-        receiver: Linear, sender: Linear, edges: Linear, weight: Float[Array, "width heads"]
+        receiver: Linear,
+        sender: Linear,
+        edges: Linear,
+        weight: Float[Array, "width heads"],
+        few_units: bool = False,
     ) -> "PairLayers":
         """`edges` is the layer on the scalars of edges."""
         return PairLayers(
@@ -52,6 +60,7 @@ class PairLayers(eqx.Module):
             jnp.stack([receiver.bias, sender.bias + edges.bias]),
             edges.weight[None],
             weight[None],
+            few_units,
         )
 
     @staticmethod
@@ -62,6 +71,7 @@ class PairLayers(eqx.Module):
             jnp.concatenate([one.offsets for one in several]),
             jnp.concatenate([one.rows for one in several]),
             jnp.concatenate([one.weight for one in several]),
+            all(one.few_units for one in several),
         )
 
     def scores(
@@ -89,8 +99,9 @@ class PairLayers(eqx.Module):
             x @ weight + offset[None]
             for weight, offset in zip(jnp.split(self.nodes, parts, 1), self.offsets, strict=True)
         ]
+        form_scores = unit_scores if self.few_units else pair_scores
         return [
-            pair_scores(join, receivers, senders, scalars, rows, weight)
+            form_scores(join, receivers, senders, scalars, rows, weight)
             for receivers, senders, rows, weight in zip(
                 projected[::2], projected[1::2], self.rows, self.weight, strict=True
             )
@@ -118,3 +129,24 @@ def pair_scores(
     return jax.lax.map(
         lambda row: receiver_scores(*row), (receivers, scalars), batch_size=rows_at_once
     )
+
+
+def unit_scores(
+    join: str,
+    receivers: Float[Array, "n width"],
+    senders: Float[Array, "m width"],
+    scalars: Float[Array, "n m K"],
+    rows: Float[Array, "K width"],
+    weight: Float[Array, "width heads"],
+) -> Float[Array, "n m heads"]:
+    """The same, unit by unit: [n, m] alone, all in one pass. A processor takes ten times as long
+    for products of matrices that are two or three numbers wide."""
+    width, heads = weight.shape
+    totals = [jnp.zeros((len(receivers), len(senders)), receivers.dtype)] * heads
+    for p in range(width):
+        rest = senders[None, :, p]
+        for k in range(len(rows)):
+            rest = rest + scalars[..., k] * rows[k, p]
+        head = p * heads // width
+        totals[head] += JOINS[join](receivers[:, None, p], rest) * weight[p, head]
+    return jnp.stack(totals, -1)

@@ -107,11 +107,13 @@ class FastGATv2(eqx.Module):
     uses_kernels: bool = eqx.field(static=True)
 
     @staticmethod
-    def of(processor: GATv2, encoders: Encoders, uses_kernels: bool) -> "FastGATv2":
+    def of(
+        processor: GATv2, encoders: Encoders, uses_kernels: bool, few_units: bool = False
+    ) -> "FastGATv2":
         # Each head reads its own part of the attention width: a block-diagonal product.
         weight = jax.scipy.linalg.block_diag(*processor.head.weight.T[..., None])
         edges = compose(encoders.edges, processor.edge)
-        pairs = PairLayers.of(processor.receiver, processor.sender, edges, weight)
+        pairs = PairLayers.of(processor.receiver, processor.sender, edges, weight, few_units)
         nodes = encoders.nodes
         value, skip = nodes.layer(processor.value), nodes.layer(processor.skip)
         bias = processor.combined(processor.by_head(value.bias))
@@ -193,7 +195,9 @@ class FastSplit(eqx.Module):
     @staticmethod
     def of(split: Split, encoders: Encoders, uses_kernels: bool) -> "FastSplit":
         nodes = encoders.nodes
-        own = None if split.own is None else FastGATv2.of(split.own, encoders, uses_kernels)
+        own = None
+        if split.own is not None:
+            own = FastGATv2.of(split.own, encoders, uses_kernels, few_units=True)
         skip = nodes.layer(split.skip)
         if own is not None:
             skip = Linear(skip.weight, skip.bias + own.bias)

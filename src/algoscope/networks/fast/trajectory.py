@@ -13,6 +13,7 @@ from algoscope.networks.fast.encoders import Encoders, Scalars
 from algoscope.networks.fast.layers import save_for_backward, save_named
 from algoscope.networks.fast.processors import FastProcessor, fast_processor
 from algoscope.networks.layers import Linear
+from algoscope.networks.lean import Split
 from algoscope.networks.network import Network, Noise, Start, Trajectory, Values
 from algoscope.networks.processors import all_rounds
 from algoscope.tasks import Batch, Stage
@@ -64,8 +65,9 @@ class _Prepared(NamedTuple):
         edges = encoders.edges
         if network.makes_edges:
             edges = _with_new_edges(edges, network.config.width)
+        few_units = any(isinstance(processor, Split) for processor in network.rounds)
         hints, outputs = (
-            DecoderBank.of(network.decoders_at(stage), encoders, edges, uses_kernels)
+            DecoderBank.of(network.decoders_at(stage), encoders, edges, uses_kernels, few_units)
             for stage in (Stage.HINT, Stage.OUTPUT)
         )
         return _Prepared(encoders, edges, rounds, hints, outputs)
