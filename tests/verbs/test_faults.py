@@ -292,6 +292,12 @@ def test_ctrl_c_while_threads_compile_is_one_line_at_once():
     assert errors.strip() == "interrupted; what was finished before is safe"
 
 
+def test_ctrl_c_of_an_earlier_command_is_over(refused, monkeypatch):
+    """Commands of one process, as in a notebook."""
+    monkeypatch.setattr(ending._interrupts, "heard", True)
+    assert "nosuch" in refused("train", "nosuch")
+
+
 def test_ctrl_c_ended_every_long_verb_in_one_line():
     """What benchmarks/interrupts.py last found."""
     path = pathlib.Path(__file__).parents[2] / "benchmarks" / "interrupts.json"

@@ -4,6 +4,7 @@ With ALGOSCOPE_TRACEBACK=1 Python's own account is shown instead.
 """
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -34,6 +35,7 @@ _OUT_OF_MEMORY = (
     "RESOURCE_EXHAUSTED", "out of memory", "bad_alloc", "can't allocate memory",
     "Cannot allocate memory", "can't start new thread", "failed to map segment",
 )  # fmt: skip
+_CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _NO_DEVICE = "Unable to initialize backend"
 
 
@@ -83,7 +85,9 @@ def hear_interrupts() -> None:
 
 @contextlib.contextmanager
 def explained_end() -> Iterator[None]:
-    """Ends the process with a message and a status where a verb cannot go on."""
+    """Ends the process with a message and a status where a verb cannot go on. What an earlier
+    command of the process heard is over."""
+    _interrupts.heard = False
     try:
         try:
             yield
@@ -134,6 +138,12 @@ def explanation(error: Exception) -> str:
             f"{os.fsdecode(error.filename)}: {error.strerror}; give a file or folder that is there "
             "and may be used, and is not moved meanwhile"
         )
+    if isinstance(error, OSError) and not _is_somewhere():
+        return "the folder that this was started in is gone; go to another (cd), and start again"
+    if isinstance(error, OSError) and error.errno in _CANNOT_BE_WRITTEN:
+        return (
+            f"what is printed cannot be written ({error.strerror}); make room, or send it elsewhere"
+        )
     if isinstance(error, ValueError | OSError):
         return text
     if isinstance(error, ModuleNotFoundError):
@@ -153,6 +163,14 @@ def explanation(error: Exception) -> str:
         f"line {place.lineno}). This is a fault of Algoscope: please report it with what "
         f"{_TRACEBACK}=1 shows"
     )
+
+
+def _is_somewhere() -> bool:
+    """Whether the folder that the process is in is still there."""
+    try:
+        return bool(os.getcwd())
+    except FileNotFoundError:
+        return False
 
 
 def _finds_devices() -> bool:
