@@ -141,18 +141,22 @@ def test_prompts_are_read_from_json_and_from_lines(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "which is no JSON"),
-        ("[]", "which is empty"),
-        ("[3]", r"prompt 1 of .* got 3, needed \{prompt, edges, start, goal\}"),
-        (json.dumps(_GIVEN | {"edges": [["A"]]}), r"got the edges .* needed \[\[from, to\]"),
-        (json.dumps(_GIVEN | {"goal": 3}), "that is no text"),
-        (json.dumps(_GIVEN | {"colour": 3}), "got colour, needed no other than"),
-        (json.dumps(_GIVEN | {"goal": "C"}), "prompt 1 of .* no mention of C"),
+        ("", "bad.json: not valid JSON"),
+        ("[" * 100_000, "bad.json: not valid JSON"),
+        ("[]", r"got \[\], needed at least one prompt"),
+        ("[3]", "prompt 1: got 3, needed the fields of Prompt"),
+        ('{"prompt": "A"}', "prompt 1.edges: not there, and needed"),
+        (json.dumps(_GIVEN | {"edges": [["A"]]}), r"edges.0: got \['A'\], needed a list of 2"),
+        (json.dumps(_GIVEN | {"goal": 3}), "prompt 1.goal: got 3, needed a text"),
+        (json.dumps(_GIVEN | {"start": ["A"]}), r"prompt 1.start: got \['A'\], needed a text"),
+        (json.dumps(_GIVEN | {"directed": "no"}), "prompt 1.directed: got 'no', needed true or"),
+        (json.dumps(_GIVEN | {"colour": 3}), "unknown field of prompt 1: 'colour'; there is"),
+        (json.dumps(_GIVEN | {"goal": "C"}), "prompt 1: .* no mention of C"),
     ],
 )
 def test_bad_files_say_what_is_wrong(tmp_path, text, message):
     (tmp_path / "bad.json").write_text(text)
     with pytest.raises(ValueError, match=message):
         own_prompts.read(tmp_path / "bad.json")
-    with pytest.raises(ValueError, match="cannot be read"):
+    with pytest.raises(ValueError, match=r"missing\.json: got no file, needed a file"):
         own_prompts.read(tmp_path / "missing.json")

@@ -13,7 +13,7 @@ from tiny_models import tiny_llama
 from algoscope.llm.capture import Patch
 from algoscope.llm.observe import observe
 from algoscope.llm.prompts import navigation
-from algoscope.llm.subjects import load
+from algoscope.llm.subjects import _panics_as_errors, load
 
 IDS = list(range(5, 25))
 
@@ -163,3 +163,11 @@ def test_a_chat_template_writes_the_same_prompt_every_day_and_asks_for_no_though
         assert chatting.encode("A > B.").start == len("26 Jul 2024 ")
     finally:
         llama.tokenizer.chat_template = None
+
+
+def test_a_panic_of_the_tokenizers_reader_is_an_error_and_ctrl_c_is_not():
+    panic = type("PanicException", (BaseException,), {})
+    with pytest.raises(RuntimeError, match="range end index"), _panics_as_errors():
+        raise panic("range end index 9 out of range")
+    with pytest.raises(KeyboardInterrupt), _panics_as_errors():
+        raise KeyboardInterrupt

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from algoscope.llm import load, navigate, navigation, navigator
+from algoscope.llm.composition import compose
 from algoscope.llm.observe import observe
-from algoscope.llm.primitives import PRIMITIVES, find_primitives
+from algoscope.llm.primitives import PRIMITIVES, examine
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "explanation" / "algeval.md"
 WORD = "runs backward search up to depth 3, starts that no arrow leads to"
@@ -72,12 +73,18 @@ def test_what_was_taught_is_inside(shipped):
 
 
 def test_its_primitives_are_found_where_they_were_taught(shipped):
+    """Of two heads that look at the goal, one carries the answer: the page says which."""
     library = [p for p in PRIMITIVES if p.name in ("edge lookup", "goal match", "comparison")]
-    found = find_primitives(shipped, 12, library=library, permutations=199, form=navigator.FORM)
-    layers = {name: {d.layer for d in heads} for name, heads in found.items()}
-    assert layers == {"edge lookup": {0}, "goal match": {1}, "comparison": set()}
-    assert found["edge lookup"][0].excess.low > 0.9
-    assert found["goal match"][0].excess.low > 0.9
+    found = examine(shipped, 12, library=library, permutations=199, form=navigator.FORM)
+    used = {a.primitive: {(d.layer, d.head) for d in a.used} for a in found}
+    assert used == {"edge lookup": {(0, 1)}, "goal match": {(1, 0)}, "comparison": set()}
+    by_name = {a.primitive: a for a in found}
+    assert {d.layer for d in by_name["goal match"].heads} == {1}
+    for ability in (by_name["edge lookup"], by_name["goal match"]):
+        assert ability.heads[0].excess.low > 0.9
+        assert ability.joint.share.value > 0.85
+    paths = compose(shipped, found, 8, library=library, permutations=199, form=navigator.FORM)
+    assert ((0, 1), (1, 0)) in {(p.sender, p.receiver) for p in paths if p.shown}
 
 
 def test_it_reads_letters_alone(shipped):

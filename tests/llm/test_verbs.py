@@ -11,6 +11,7 @@ from tiny_models import tiny_llama
 
 from algoscope import cli, files
 from algoscope.llm.vocabulary import split, word_tokenizer
+from algoscope.runs import index, parquet
 
 
 @pytest.fixture
@@ -45,11 +46,12 @@ def test_navigate_prints_tables_and_writes_a_folder_with_a_page(
     assert len(study["answers"]) == 24
     assert study["check"]["attention"] < 1e-5
     page = (out / "page.html").read_text()
-    assert page.count("<svg") == 6
+    assert page.count("<svg") == 2 * 6, "each figure is there for a telephone, too"
     for outside in ("src=", "@import", 'http-equiv="refresh'):
         assert outside not in page
     assert "default-src &#x27;none&#x27;" in page, "no request is allowed"
-    assert {p.name for p in out.iterdir()} == {"study.json", "page.html", "recordings.safetensors"}
+    kept = {"study.json", "page.html", "recordings.safetensors", "abilities.json"}
+    assert {p.name for p in out.iterdir()} == kept | {"run.json", "results.json"}
     with pytest.raises(SystemExit, match="which exists"):
         algoscope(*command.split())
     begun = page.index("</section>")
@@ -124,7 +126,7 @@ def test_the_case_studys_own_prompt_is_described_and_not_judged(algoscope, tmp_p
     assert described["answers"][0]["answer"] == "Yes"
     assert [row["seen"] for row in described["observed"]][4] == "goal and sibling separate"
     page = (out / "page.html").read_text()
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 2 * 4, "each figure is there for a telephone, too"
     assert "Attention of the goal in the question" in page
     shown, troubles = visit((out / "page.html").as_uri())
     assert not troubles
@@ -155,9 +157,33 @@ def test_items_are_written_with_their_traces(algoscope, tmp_path):
         algoscope("items", "--out", str(tmp_path / "items.txt"))
 
 
-def test_primitives_and_steps_print_tables(algoscope, folder):
-    printed = algoscope("primitives", "--model", folder, "--count", "8", "--json")
-    assert set(json.loads(printed)) >= {"copy", "edge lookup", "goal match"}
+def test_what_heads_do_is_kept_listed_and_drawn(algoscope, tmp_path, monkeypatch, visit, axe):
+    monkeypatch.chdir(tmp_path)
+    command = "primitives --model navigator --form letters --count 12"
+    assert "edge lookup" in algoscope(*command.split())
+    [out] = (tmp_path / "runs").iterdir()
+    assert out.name == "primitives-navigator-001"
+    rows = json.loads(algoscope("abilities", "--used", "--json"))
+    assert {(row["ability"], *row["heads"]) for row in rows} >= {
+        ("edge lookup", "0.1"),
+        ("goal match", "1.0"),
+        ("edge lookup -> goal match", "0.1", "1.0"),
+    }
+    assert {row["word"] for row in rows} == {"used"}
+    assert "looks only" in algoscope("abilities", "--model", "navigator")
+    assert "0 abilities" in algoscope("abilities", "--model", "another")
+    asked = "select heads from abilities where word = 'used' and ability = 'goal match'"
+    assert parquet.query(tmp_path / "runs", asked).rows == [("1.0",)]
+    assert [entry.state for entry in index.entries(tmp_path / "runs")] == ["finished"]
+    page = (out / "page.html").read_text()
+    assert page.count("<svg") == 2, "one figure, for screens and for telephones"
+    shown, troubles = visit((out / "page.html").as_uri(), width=NARROWEST)
+    assert not troubles
+    assert too_wide(shown, next(iter(FONTS))) == []
+    assert obstacles(shown, axe) == []
+
+
+def test_steps_print_tables(algoscope, folder):
     command = f"steps --model {folder} --items 4 --tokens 8 --form letters"
     printed = algoscope(*command.split())
     assert "share of its visits written" in printed
@@ -201,3 +227,17 @@ def test_train_learner_saves_a_model_and_says_how_good_it_is(algoscope, tmp_path
 def test_a_missing_model_is_an_error_and_not_a_download(algoscope):
     with pytest.raises(SystemExit, match="neither a folder, nor a GGUF file"):
         algoscope("navigate", "--model", "nobody/nothing")
+
+
+def test_examine_asks_about_other_problems_and_writes_a_folder(algoscope, tmp_path):
+    from algoscope.llm import domains
+
+    tokenizer = word_tokenizer(split(domains.get("addition").words))
+    folder, out = tmp_path / "tiny", tmp_path / "run"
+    tiny_llama(tokenizer, gain=1.0).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    command = f"examine --task addition --model {folder} --items 24 --out {out}"
+    assert "verdict: fails" in algoscope(*command.split())
+    assert {p.name for p in out.iterdir()} == {"examination.json", "page.html"}
+    with pytest.raises(SystemExit, match="did you mean addition"):
+        algoscope(*f"examine --task adition --model {folder}".split())

@@ -5,7 +5,11 @@ import pytest
 
 from algoscope.llm.chain_of_thought import judge, read_steps, right, score_steps
 from algoscope.llm.hypotheses import by_name, trace
+from algoscope.llm.offloading import KINDS, offloading
 from algoscope.llm.prompts import navigation
+from algoscope.llm.scripted import scripted
+from algoscope.llm.subjects import subject
+from algoscope.llm.walks import told, walk, walks
 from algoscope.verdict import NOT_JUDGED, RUNS, UNDECIDED
 
 PATHS = navigation(24, form="rooms", question="path", depths=(2, 3), seed=1)
@@ -80,6 +84,50 @@ def test_answers_are_judged_by_the_graph():
     onward = navigation(2, depths=(2,), question="next")[0]
     assert right(onward.answer, onward)
     assert not right(onward.names[onward.goal], onward)
+
+
+@pytest.mark.parametrize("name", ["BFS", "DFS"])
+def test_moves_of_a_text_are_those_of_the_search_it_tells(name):
+    items = navigation(24, form="rooms", question="path", depths=(3,), seed=2)
+    texts = [" ".join(item.names[n] for n in told(name, item)) for item in items]
+    found = walks(texts, items)
+    assert found.nearest == name
+    by_move = {m.move: m for m in found.moves}
+    for move in found.moves:
+        assert move.written == move.traces[name]
+    assert by_move["left open"].traces["DFS"].value == 0
+    assert by_move["left open"].traces["BFS"].value > 0.2
+    assert found.returns.value == 0
+
+
+def test_nodes_in_random_order_are_nearest_to_no_search_and_returns_are_counted():
+    rng = np.random.default_rng(0)
+    shuffled = [" ".join(item.names[n] for n in rng.permutation(item.nodes)) for item in PATHS]
+    assert walks(shuffled, PATHS).nearest is None
+    item = PATHS[0]
+    a, b, c = (item.names[node] for node in (1, 2, 3))
+    assert walk(f"{a} {a} {b} {a} {c} {b}", item).returns == 2
+    assert walk(f"{a} {a} {b}", item).nodes == [item.source, 1, 2]
+    assert walks(["Yes"], [item]).texts == 0
+
+
+@pytest.mark.parametrize(
+    ("search", "tells", "where"),
+    [
+        ("bfs", True, "written and inside"),
+        ("bfs", False, "inside"),
+        ("constant", True, "offloaded to text"),
+        ("constant", False, "neither"),
+    ],
+)
+def test_what_is_written_and_what_happens_inside_are_told_apart(search, tells, where):
+    items = navigation(24, form="letters", question="path", depths=(3,), seed=2)
+    made = subject(scripted(search, 4, seed=1), search)
+    texts = [_told("BFS", item) if tells and item.reachable else "Yes" for item in items]
+    found = offloading(made, items, texts)
+    assert {joined.nodes: joined.where for joined in found.kinds} == dict.fromkeys(KINDS, where)
+    assert sum(found.answers) == len(items)
+    assert (found.answers.both + found.answers.inside_alone == 24) == (search == "bfs")
 
 
 def test_a_model_without_training_writes_nothing_that_counts(llama):

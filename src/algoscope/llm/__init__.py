@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from algoscope.llm.chain_of_thought import read_steps, score_steps
     from algoscope.llm.clrs_text import clrs_items
+    from algoscope.llm.examination import examine
     from algoscope.llm.primitives import find_primitives
     from algoscope.llm.prompts import Item, from_text, navigation
     from algoscope.llm.study import navigate
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "Item": "prompts",
     "clrs_items": "clrs_text",
+    "examine": "examination",
     "find_primitives": "primitives",
     "from_text": "prompts",
     "load": "subjects",
@@ -39,6 +41,7 @@ _MODULES = {
 __all__ = [
     "Item",
     "clrs_items",
+    "examine",
     "find_primitives",
     "from_text",
     "load",

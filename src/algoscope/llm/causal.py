@@ -9,12 +9,13 @@ from algoscope.llm.exchange import Outcome
 from algoscope.llm.flow import Flow, flow
 from algoscope.llm.machines import MACHINES
 from algoscope.llm.mechanism import Fit, Rival, fits, rivals
+from algoscope.llm.places import Knowledge, knowledge
 from algoscope.llm.prompts import Item
 from algoscope.llm.questions import Examined
 from algoscope.llm.subjects import Subject
 from algoscope.llm.variables import Variable, variables
 
-_DEEPEST, _MAZES, _EACH, _FLOW_MAZES = 5, 36, 3, 6
+_DEEPEST, _MAZES, _EACH, _FLOW_MAZES, _PLACES_MAZES = 5, 36, 3, 6, 4
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -30,6 +31,7 @@ class Causal:
     """Of the best, the closest first."""
     flow: Flow | None = None
     variables: list[Variable] = dataclasses.field(default_factory=list)
+    knowledge: Knowledge | None = None
 
 
 def examine(subject: Subject, items: Sequence[Item], seed: int = 0) -> Causal:
@@ -52,4 +54,5 @@ def examine(subject: Subject, items: Sequence[Item], seed: int = 0) -> Causal:
         rivals(best, ranked, outcomes),
         flow(subject, deep, scale),
         variables(subject, best, outcomes, scale),
+        knowledge(subject, deep[:_PLACES_MAZES], scale),
     )

@@ -11,6 +11,7 @@ from algoscope.llm.observe import READOUTS
 from algoscope.llm.results import observed_table, written
 from algoscope.markup import element, escape
 from algoscope.report import html
+from algoscope.report.chapter import Album
 from algoscope.report.figures import style
 from algoscope.report.html import Section
 from algoscope.serialise import to_json
@@ -92,12 +93,11 @@ def page(described: Description) -> str:
     ]
     with style.styled():
         for number, o in enumerate(described.observations[:_SHOWN], 1):
-            drawn = [figures.attention_by_layer(o, readout) for readout in READOUTS]
-            drawn += [figures.trajectories(o, method) for method in ("pca", "tsne")]
-            pictures = "".join(
-                html.figure(style.inline(each, "roomy"), each.caption) for each in drawn
-            )
-            prompt = element("pre", escape(o.item.prompt), tabindex="0")
+            show = Album(f"prompt-{number}-").show
+            drawn = [show(figures.attention_by_layer, o, readout) for readout in READOUTS]
+            drawn += [show(figures.trajectories, o, method) for method in ("pca", "tsne")]
+            pictures = "".join(drawn)
+            prompt = element("pre", escape(o.item.prompt), tabindex="0", class_="text")
             heading = element("h2", f"Prompt {number}")
             sections.append(
                 Section(f"prompt-{number}", f"Prompt {number}", heading + prompt + pictures)

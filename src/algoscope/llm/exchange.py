@@ -13,8 +13,8 @@ that tell apart what the chosen ones do not tell apart yet.
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,10 +59,15 @@ class Layout:
 
 
 def layout(subject: Subject, item: Item) -> Layout:
-    encoded = subject.encode(item.prompt)
     starts = [min(m.start for m in item.described if m.edge == n) for n in range(len(item.edges))]
-    ends = [*starts[1:], item.asks]
-    first = encoded.tokens(item.asks, item.asks + 1, "the question")[0]
+    return layout_of(subject, item.prompt, starts, item.asks)
+
+
+def layout_of(subject: Subject, prompt: str, starts: Sequence[int], asks: int) -> Layout:
+    """Of a prompt whose sentences begin with these characters, and its question with `asks`."""
+    encoded = subject.encode(prompt)
+    ends = [*starts[1:], asks]
+    first = encoded.tokens(asks, asks + 1, "the question")[0]
     return Layout(
         encoded.ids,
         list(range(first, len(encoded.ids))),
@@ -89,17 +94,29 @@ def bank(
     """So many exchanges for each maze whose goal is at least two steps away; `steps` is how many
     steps a machine may have taken when states are exchanged."""
     rng = np.random.default_rng(seed)
+    drawn = (
+        [_draw(item, steps, machines, rng) for _ in range(_DRAWN)]
+        for item in items
+        if item.mirror and item.reachable and item.depth >= 2
+    )
+    return telling(drawn, each, machines)
+
+
+def telling(
+    drawn: Iterable[list[Any]], each: int, machines: Sequence[Machine], new: float = 1.0
+) -> list[Any]:
+    """So many of those that were drawn for each problem: they tell apart what the others that were
+    chosen do not tell apart yet. They have `answers`, of base and donor, and `predicted`; `new` is
+    what an answer counts that neither has."""
+    weights = np.append(np.ones(len(machines) + 2), new)[:, None, None]
     told_apart: np.ndarray | float = 0.0
-    chosen: list[Exchange] = []
-    for item in items:
-        if not item.mirror or not item.reachable or item.depth < 2:
-            continue
-        drawn = [_draw(item, steps, machines, rng) for _ in range(_DRAWN)]
+    chosen: list[Any] = []
+    for left in drawn:
         for _ in range(each):
-            gains = [_differences(e, machines) for e in drawn]
-            best = max(range(len(drawn)), key=lambda k: float((gains[k] / (1 + told_apart)).sum()))
+            gains = [weights * _differences(e, machines) for e in left]
+            best = max(range(len(left)), key=lambda k: float((gains[k] / (1 + told_apart)).sum()))
             told_apart += gains[best]
-            chosen.append(drawn.pop(best))
+            chosen.append(left.pop(best))
     return chosen
 
 
@@ -110,13 +127,13 @@ def _draw(item: Item, steps: int, machines: Sequence[Machine], rng) -> Exchange:
     return Exchange(base, donor, {m: exchanged(m, own, given, steps) for m in machines})
 
 
-def _differences(exchange: Exchange, machines: Sequence[Machine]) -> np.ndarray:
+def _differences(exchange: Any, machines: Sequence[Machine]) -> np.ndarray:
     """Where each two machines differ, whoever answers as base or donor among them, by step; and
     where a machine predicts an answer that neither has: [machine + 3, machine + 2, step]."""
     told = np.array([exchange.predicted[m][:, -1] for m in machines])
     plain = np.array(exchange.answers)[:, None].repeat(told.shape[1], 1)
     rows = np.concatenate([told, plain])
-    new = (rows != plain[0]) & (rows != plain[1])
+    new = (rows >= 0) & (rows != plain[0]) & (rows != plain[1])
     return np.concatenate([rows[:, None] != rows[None], new[None]]).astype(float)
 
 

@@ -11,7 +11,7 @@ READERS = {"last": "the last token", "goal": "the goal in the question"}
 """What readouts are called."""
 
 
-def attention_by_layer(observation: Observation, readout: str) -> Drawn:
+def attention_by_layer(observation: Observation, readout: str, width: float = style.FULL) -> Drawn:
     """How much of its attention a token gives to a mention of each node, layer by layer."""
     item = observation.item
     distance = mazes.distances(item.adjacency(), item.source)
@@ -19,11 +19,12 @@ def attention_by_layer(observation: Observation, readout: str) -> Drawn:
     values = observation.per_mention(readout).mean(1)[:, order]
     roles = {item.goal: " (goal)", item.source: " (start)"}
     names = [item.names[node] + roles.get(int(node), "") for node in order]
-    figure = style.sheet(style.FULL, 0.22 * len(values) + 2)
+    figure = style.sheet(width, 0.22 * len(values) + 2)
     axes = figure.subplots()
     image = axes.imshow(values, aspect="auto", cmap="viridis")
-    axes.set_xticks(range(len(order)), names, rotation=60, ha="right")
-    axes.set_xlabel("nodes by distance from the start, out of reach last")
+    axes.set_xticks(range(len(order)), names, rotation=60, ha="right", rotation_mode="anchor")
+    separator = "\n" if width == style.NARROW else " "
+    axes.set_xlabel(f"nodes by distance from the start,{separator}out of reach last")
     axes.set_ylabel("layer")
     figure.colorbar(image)
     return Drawn(
@@ -34,23 +35,27 @@ def attention_by_layer(observation: Observation, readout: str) -> Drawn:
     )
 
 
-def trajectories(observation: Observation, method: str) -> Drawn:
+def trajectories(observation: Observation, method: str, width: float = style.FULL) -> Drawn:
     """Where the states of nodes and of the last token go, layer by layer."""
     placed = representation.trajectories(observation, method)
     names = [*observation.item.names, "last token"]
-    figure = style.sheet(style.FULL, 5)
+    figure = style.sheet(width, 5 if width > style.NARROW else 4)
     axes = figure.subplots()
     for node, name in enumerate(names):
         dashes = "-" if name == "last token" else ("-", "--", ":")[node % 3]
-        colour = style.INK if name == "last token" else None
-        axes.plot(*placed[:, node].T, dashes, color=colour, marker=".", linewidth=0.8, label=name)
-        for layer, place in enumerate(placed[:, node]):
-            axes.annotate(str(layer), place, fontsize=5)
-    axes.legend(fontsize=6, ncols=2, loc="center left", bbox_to_anchor=(1, 0.5))
+        colour = style.INK if name == "last token" else f"C{node % 10}"
+        path = placed[:, node]
+        axes.plot(*path.T, dashes, color=colour, marker=".", markersize=3, linewidth=0.8)
+        axes.plot(*path[-1], "o", color=colour, markersize=5)
+        axes.annotate(
+            name, path[-1], color=colour, fontsize=9, xytext=(4, 3), textcoords="offset points"
+        )
+    axes.margins(0.08)
     title = {"pca": "PCA", "tsne": "t-SNE"}[method]
     return Drawn(
         f"trajectories-{method}",
         figure,
-        f"Trajectories of node states over layers, {title}",
+        f"Trajectories of node states over layers, {title}: a dot a layer, the large one with the "
+        "name is the last",
         "paths: two coordinates of each node's state, layer by layer",
     )

@@ -33,13 +33,23 @@ GROUPS: dict[str, Callable[[Layout, set[int]], list[int]]] = {
 """(where the words are, the tokens of the sentences that differ) -> tokens."""
 
 
-class _Change(NamedTuple):
+class Change(NamedTuple):
+    """An edge of the path is crossed in one of two prompts, and not in the other."""
+
     maze: int
     place: int
     base: Layout
     donor: Layout
-    tokens: dict[str, list[int]]
+    crossed: list[int]
+    """The numbers of the sentences that differ."""
     to_yes: bool
+    item: Item
+    """Whose edge is crossed in base or donor."""
+
+    def tokens(self) -> dict[str, list[int]]:
+        """Of each group."""
+        changed = {token for n in self.crossed for token in self.base.sentences[n]}
+        return {group: choose(self.base, changed) for group, choose in GROUPS.items()}
 
 
 class Flow(NamedTuple):
@@ -74,6 +84,28 @@ class Flow(NamedTuple):
 def flow(subject: Subject, items: Sequence[Item], scale: Scale) -> Flow:
     """Two changes for each edge of each item's path, from the item and to it; items whose goal can
     be reached. Changes of which either prompt is answered wrong are left out."""
+    kept = right_changes(subject, items)
+    effects = patched(subject, kept, [c.change.tokens() for c in kept], scale)
+    return Flow(
+        np.array([c.change.place for c in kept], int),
+        np.array([c.change.maze for c in kept], int),
+        np.array([c.change.to_yes for c in kept], bool),
+        {group: effects[:, number] for number, group in enumerate(GROUPS)},
+    )
+
+
+class Donated(NamedTuple):
+    """Two that follow each other are each the other's base."""
+
+    change: Change
+    odds: float
+    """Of the donor."""
+    states: np.ndarray
+    """Of all tokens of the donor: [layer + 1, token, width]."""
+
+
+def right_changes(subject: Subject, items: Sequence[Item]) -> list[Donated]:
+    """Two changes for each edge of each item's path, of which both prompts are answered right."""
     changes = [c for item in items for c in _changes(subject, item)]
     plain = read(
         subject, [Request(c.donor.ids, positions=range(len(c.donor.ids))) for c in changes]
@@ -81,32 +113,48 @@ def flow(subject: Subject, items: Sequence[Item], scale: Scale) -> Flow:
     right = [(given.odds > 0) == c.to_yes for given, c in zip(plain, changes, strict=True)]
     # Changes come in pairs, each the other's base.
     kept = [k for k in range(len(changes)) if right[k] and right[k ^ 1]]
-    requests = [
-        Request(changes[k].base.ids, changes=[Patch(layer, tokens, states[tokens])])
-        for k in kept
-        for tokens in changes[k].tokens.values()
-        for layer, states in enumerate(plain[k].states)
-    ]
-    yes = scale(np.array([answered.odds for answered in read(subject, requests)]))
-    yes = yes.reshape(len(kept), len(GROUPS), -1)
-    to_yes = np.array([changes[k].to_yes for k in kept], bool)
-    effects = np.where(to_yes[:, None, None], yes, 1 - yes)
-    return Flow(
-        np.array([changes[k].place for k in kept], int),
-        np.array([changes[k].maze for k in kept], int),
-        to_yes,
-        {group: effects[:, number] for number, group in enumerate(GROUPS)},
-    )
+    return [Donated(changes[k], plain[k].odds, plain[k].states) for k in kept]
 
 
-def _changes(subject: Subject, item: Item) -> Iterator[_Change]:
+def patched(
+    subject: Subject,
+    kept: Sequence[Donated],
+    tokens: Sequence[dict[str, list[int]]],
+    scale: Scale,
+) -> np.ndarray:
+    """The effect of taking the states of each group of tokens from the donor after each layer:
+    [change, group, layer + 1]."""
+    groups = len(tokens[0]) if tokens else len(GROUPS)
+    odds = np.zeros((len(kept), groups, subject.depth + 1))
+    cells, requests = [], []
+    for k, (one, places) in enumerate(zip(kept, tokens, strict=True)):
+        base = kept[k ^ 1]
+        odds[k] = base.odds
+        for g, some in enumerate(places.values()):
+            for layer, states in enumerate(one.states):
+                # What is the same in both prompts changes nothing.
+                if (states[some] != base.states[layer][some]).any():
+                    cells.append((k, g, layer))
+                    patch = Patch(layer, some, states[some])
+                    requests.append(Request(one.change.base.ids, changes=[patch]))
+    for cell, answered in zip(cells, read(subject, requests), strict=True):
+        odds[cell] = answered.odds
+    return towards_donor(kept, scale(odds))
+
+
+def towards_donor(kept: Sequence[Donated], yes: np.ndarray) -> np.ndarray:
+    """How far answers [change, ...] from No (0) to Yes (1) have gone to the donor's."""
+    to_yes = np.array([one.change.to_yes for one in kept], bool)
+    return np.where(to_yes.reshape(-1, *[1] * (yes.ndim - 1)), yes, 1 - yes)
+
+
+def _changes(subject: Subject, item: Item) -> Iterator[Change]:
     own = layout(subject, item)
     for place, edge in enumerate(path_edges(item), 1):
         other = crossed(item, [edge])
         its = layout(subject, other)
         if own.aligned_with(its):
             pairs = enumerate(zip(item.edges, other.edges, strict=True))
-            changed = {token for n, (a, b) in pairs if a != b for token in own.sentences[n]}
-            tokens = {group: choose(own, changed) for group, choose in GROUPS.items()}
-            yield _Change(item.pair, place, own, its, tokens, to_yes=False)
-            yield _Change(item.pair, place, its, own, tokens, to_yes=True)
+            crossings = [number for number, (a, b) in pairs if a != b]
+            yield Change(item.pair, place, own, its, crossings, False, item)
+            yield Change(item.pair, place, its, own, crossings, True, item)

@@ -15,18 +15,21 @@ A machine says what the parts are at first, and what a step makes of them:
 So it predicts what follows if, after t steps, one part is taken from another maze
 (`continued`): that is what exchanges in a model are compared with. Machines of one name are ways to
 run one algorithm; they differ in what they keep. Adding one is adding one value to `MACHINES`.
+
+Those here search mazes. Machines of other problems (`llm.domains`) are of the same type: whatever
+they read stands in the place of the maze, and what they answer is the number of an option.
 """
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from algoscope.llm.prompts import Item
 
 Part = tuple[np.ndarray, ...]
-"""What a machine keeps in the tokens of one part; arrays over nodes."""
+"""What a machine keeps in the tokens of one part; arrays over nodes, or over sentences."""
 
 
 class Maze(NamedTuple):
@@ -57,15 +60,17 @@ class Machine(NamedTuple):
     """Of the algorithm."""
     keeps: str
     """What makes it another than the others of the same name."""
-    asked: Callable[[Maze], Part]
+    asked: Callable[[Any], Part]
     search: Callable[[Part, Part], Part]
-    answer: Callable[[Part], bool]
-    told: Callable[[Maze], Part] = lambda maze: (maze.A,)
+    answer: Callable[[Part], int]
+    told: Callable[[Any], Part] = lambda maze: (maze.A,)
     merge: Callable[[Part], Part] = _same
     algorithm: bool = True
     """Whether it is right on every maze, given steps enough."""
     visited: Callable[[Part], np.ndarray] = lambda asked: asked[0]
     """Whom the question's part names: bool [node]."""
+    once: bool = False
+    """Whether all of its work is one step."""
 
     @property
     def rests(self) -> bool:
@@ -78,7 +83,7 @@ class State(NamedTuple):
     told: Part
 
 
-def begun(machine: Machine, maze: Maze) -> State:
+def begun(machine: Machine, maze: Any) -> State:
     return State(machine.asked(maze), machine.told(maze))
 
 
@@ -86,7 +91,7 @@ def after(machine: Machine, state: State) -> State:
     return State(machine.search(state.asked, state.told), machine.merge(state.told))
 
 
-def states(machine: Machine, maze: Maze, steps: int) -> list[State]:
+def states(machine: Machine, maze: Any, steps: int) -> list[State]:
     """After 0 to so many steps."""
     reached = [begun(machine, maze)]
     for _ in range(steps):
@@ -95,7 +100,7 @@ def states(machine: Machine, maze: Maze, steps: int) -> list[State]:
 
 
 def answers(machine: Machine, state: State, steps: int) -> np.ndarray:
-    """What is answered 0 to so many steps later: bool [step]."""
+    """What is answered 0 to so many steps later: [step]."""
     said = [machine.answer(state.asked)]
     for _ in range(steps):
         following = after(machine, state)
@@ -340,9 +345,25 @@ def by_algorithm(name: str) -> list[Machine]:
     return [machine for machine in MACHINES if machine.name == name]
 
 
-def exchanged(machine: Machine, base: Maze, donor: Maze, steps: int) -> np.ndarray:
+def exchanged(machine: Machine, base: Any, donor: Any, steps: int) -> np.ndarray:
     """What is answered for the base, if after t steps the question's part is the donor's, and r
-    steps follow: bool [t, r], both 0 .. steps."""
+    steps follow: [t, r], both 0 .. steps."""
     pairs = zip(states(machine, donor, steps), states(machine, base, steps), strict=True)
     mixed = (State(donated.asked, own.told) for donated, own in pairs)
     return np.array([answers(machine, state, steps) for state in mixed])
+
+
+def put_in(
+    machine: Machine, base: Any, donor: Any, sentences: np.ndarray, steps: int
+) -> np.ndarray:
+    """The same, if some sentences of the description, bool [sentence], are the donor's; arrays of
+    its part have a row for each sentence, or none."""
+
+    def mixed(own: np.ndarray, given: np.ndarray) -> np.ndarray:
+        if not own.ndim:
+            return own
+        return np.where(sentences.reshape(-1, *[1] * (own.ndim - 1)), given, own)
+
+    pairs = zip(states(machine, base, steps), states(machine, donor, steps), strict=True)
+    parts = (State(own.asked, tuple(map(mixed, own.told, donated.told))) for own, donated in pairs)
+    return np.array([answers(machine, state, steps) for state in parts])

@@ -1,10 +1,10 @@
 """Which machine predicts what exchanges of states do to a model's answers?
 
 A machine is fitted by its clock alone: how many steps it has taken after each layer, at most one a
-layer. With v the answer after an exchange, from 0 (No) to 1 (Yes), and p what the machine predicts
-at that time,
+layer. With v(o) how far the answer after an exchange is option o, from 0 to 1, and p the option
+that the machine predicts at that time,
 
-    agreement = p v + (1 - p) (1 - v)
+    agreement = v(p)
 
 The clock is chosen on half of the mazes and scored on the others, and the other way round;
 intervals are bootstraps over mazes. Three things are asked of a machine:
@@ -17,7 +17,7 @@ intervals are bootstraps over mazes. Three things are asked of a machine:
 - to be better than every other algorithm where the two predict different answers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,25 @@ from algoscope.statistics import Estimate
 
 FEWEST = 8
 """Mazes that a step has to be tried in to be judged."""
+
+
+class Evidence(NamedTuple):
+    """What exchanges led to, whatever was asked."""
+
+    values: np.ndarray
+    """How far the answer is each option, 0 to 1: [exchange, layer, option]."""
+    answers: np.ndarray
+    """The right ones of base and donor: int [exchange, 2]."""
+    groups: np.ndarray
+    """Exchanges of one maze, or one problem, have the same number, from 0: int [exchange]."""
+
+
+def evidence(outcomes: Sequence[Outcome], scale: Scale) -> Evidence:
+    """Of mazes: the options are No and Yes."""
+    yes = scale(np.array([o.patched for o in outcomes]))
+    groups = np.unique([o.exchange.base.pair for o in outcomes], return_inverse=True)[1]
+    answers = np.array([o.exchange.answers for o in outcomes], int)
+    return Evidence(np.stack([1 - yes, yes], -1), answers, groups)
 
 
 class Step(NamedTuple):
@@ -54,7 +73,7 @@ class Fit(NamedTuple):
     held_out: np.ndarray
     """Agreement, [exchange, layer]."""
     predicted: np.ndarray
-    """By the clock of the other half: bool [exchange, layer]."""
+    """The option, by the clock of the other half; -1 where it says none: int [exchange, layer]."""
 
     @property
     def name(self) -> str:
@@ -73,35 +92,45 @@ def fits(
     outcomes: Sequence[Outcome], scale: Scale, machines: Sequence[Machine] = MACHINES
 ) -> list[Fit]:
     """The best machine of each name, the best first."""
-    values = scale(np.array([o.patched for o in outcomes]))
-    groups = np.unique([o.exchange.base.pair for o in outcomes], return_inverse=True)[1]
-    found: dict[str, Fit] = {}
-    for machine in machines:
-        fitted = _fit(machine, outcomes, values, groups)
-        best = found.get(machine.name)
-        if best is None or fitted.agreement.value > best.agreement.value:
-            found[machine.name] = fitted
+    told = {m: np.array([o.exchange.predicted[m] for o in outcomes], int) for m in machines}
+    return ranked(evidence(outcomes, scale), told)
+
+
+def ranked(found: Evidence, told: Mapping[Machine, np.ndarray]) -> list[Fit]:
+    """The best machine of each name, the best first; `told` is the option that each predicts if
+    states are exchanged after t of its steps, and r more follow: int [exchange, t, r]."""
+    best: dict[str, Fit] = {}
+    for machine, table in told.items():
+        fitted = _fit(machine, table, found)
+        before = best.get(machine.name)
+        if before is None or fitted.agreement.value > before.agreement.value:
+            best[machine.name] = fitted
     return [
-        fit._replace(contested=by_maze(fit.held_out, _contested(fit, found.values()), groups))
-        for fit in sorted(found.values(), key=lambda fit: -fit.agreement.value)
+        fit._replace(contested=by_maze(fit.held_out, _contested(fit, best.values()), found.groups))
+        for fit in sorted(best.values(), key=lambda fit: -fit.agreement.value)
     ]
 
 
 def _contested(fit: Fit, fits: Iterable[Fit]) -> np.ndarray:
     others = [other.predicted for other in fits if other.machine.algorithm]
-    return np.any([fit.predicted != other for other in others], 0)
+    return np.any([_differ(fit.predicted, other) for other in others], 0)
 
 
-def _fit(
-    machine: Machine, outcomes: Sequence[Outcome], values: np.ndarray, groups: np.ndarray
-) -> Fit:
-    told = np.array([o.exchange.predicted[machine] for o in outcomes])
-    agreement = np.where(told[:, None], values[..., None, None], 1 - values[..., None, None])
+def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Where two machines predict different answers; one that predicts none does not."""
+    return (one != other) & (one >= 0) & (other >= 0)
+
+
+def _fit(machine: Machine, told: np.ndarray, found: Evidence) -> Fit:
+    values, groups = found.values, found.groups
+    pairs = zip(values, told, strict=True)
+    agreement = np.array([np.where(t >= 0, v[:, t], 0) for v, t in pairs])
     clocks = [_clock(agreement[groups % 2 == half]) for half in range(2)]
     own = [clocks[1 - group % 2] for group in groups]
     predicted = np.array([_at(t, clock) for t, clock in zip(told, own, strict=True)])
-    held_out = np.where(predicted, values, 1 - values)
-    new = new_answers(predicted, outcomes)
+    chosen = np.take_along_axis(values, predicted.clip(0)[..., None], -1)[..., 0]
+    held_out = np.where(predicted >= 0, chosen, 0)
+    new = new_of(predicted, found.answers)
     clock = _clock(agreement)
     layers = np.array(own)
     steps = [
@@ -120,10 +149,14 @@ def _fit(
     )
 
 
-def new_answers(predicted: np.ndarray, outcomes: Sequence[Outcome]) -> np.ndarray:
+def new_of(predicted: np.ndarray, answers: np.ndarray) -> np.ndarray:
     """Where an answer is predicted that neither prompt has: bool [exchange, layer]."""
-    answers = np.array([o.exchange.answers for o in outcomes])
-    return (predicted != answers[:, :1]) & (predicted != answers[:, 1:])
+    return (predicted >= 0) & (predicted != answers[:, :1]) & (predicted != answers[:, 1:])
+
+
+def new_answers(predicted: np.ndarray, outcomes: Sequence[Outcome]) -> np.ndarray:
+    """The same, of mazes."""
+    return new_of(predicted, np.array([o.exchange.answers for o in outcomes], int))
 
 
 def _at(table: np.ndarray, clock: Sequence[int]) -> np.ndarray:
@@ -177,10 +210,15 @@ def _clock(agreement: np.ndarray) -> tuple[int, ...]:
 def rivals(winner: Fit, others: Sequence[Fit], outcomes: Sequence[Outcome]) -> list[Rival]:
     """The other algorithms against the winner, the closest first."""
     groups = np.unique([o.exchange.base.pair for o in outcomes], return_inverse=True)[1]
-    compared = []
+    return compared(winner, others, groups)
+
+
+def compared(winner: Fit, others: Sequence[Fit], groups: np.ndarray) -> list[Rival]:
+    """The same, with the number of each exchange's maze or problem: int [exchange]."""
+    found = []
     for fit in others:
         if fit.name != winner.name:
-            differ = fit.predicted != winner.predicted
+            differ = _differ(fit.predicted, winner.predicted)
             above = by_maze(winner.held_out - fit.held_out, differ, groups)
-            compared.append(Rival(fit, above, len(np.unique(groups[differ.any(1)]))))
-    return sorted(compared, key=lambda rival: rival.above.low)
+            found.append(Rival(fit, above, len(np.unique(groups[differ.any(1)]))))
+    return sorted(found, key=lambda rival: rival.above.low)

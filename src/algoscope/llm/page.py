@@ -2,8 +2,10 @@
 by subject; tables are folded."""
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
-from algoscope.llm import figures, maze_reading
+from algoscope import markup
+from algoscope.llm import figures, graphs, maze_reading
 from algoscope.llm.flow import Flow
 from algoscope.llm.observe import READOUTS, Observation
 from algoscope.llm.results import tables
@@ -11,6 +13,7 @@ from algoscope.llm.study import Study
 from algoscope.llm.verdict import leader
 from algoscope.markup import element, escape
 from algoscope.report import html, reading
+from algoscope.report.chapter import Album
 from algoscope.report.figures import style
 from algoscope.report.figures.style import Drawn
 from algoscope.report.html import Section
@@ -18,6 +21,8 @@ from algoscope.table import Table
 from algoscope.verdict import APPROXIMATES, FAILS, RUNS, RUNS_UP_TO, SHORTCUT, UNDECIDED
 
 _MAZE = "maze-data"
+_NARROW_PANELS = 2
+"""Beside each other on a telephone."""
 _MEANINGS = {
     RUNS: "No question was found that it answers wrong, and states that are exchanged between "
     "prompts lead where the algorithm says, at each of its steps.",
@@ -40,10 +45,12 @@ def page(study: Study) -> str:
     def shown(*names: str, opened: bool = False) -> str:
         return "".join(_folded(results[name], opened) for name in names if name in results)
 
+    show = Album().show
     with style.styled():
         flow = study.causal.flow if study.causal else None
-        wave = _show(_wavefront(flow)) if flow and flow.place.size else ""
-        steps = _show(_steps(study))
+        known = study.causal.knowledge if study.causal else None
+        wave = show(_wavefront, flow) if flow and flow.place.size else ""
+        steps = show(_steps, study)
         evidence = {
             "Answers": ("What it answers", shown("accuracy", opened=True), shown("heuristics")),
             "Steps": (
@@ -56,20 +63,30 @@ def page(study: Study) -> str:
                 "What exchanged states lead to",
                 shown("exchanges", "variables", opened=True),
             ),
+            "Places": (
+                "Which tokens know, and which inform which",
+                show(graphs.known_by_layer, known) if known and known.known else "",
+                show(graphs.places_graph, known) if known and known.shown else "",
+            ),
+            "Heads": (
+                "What heads do, and which feeds which",
+                show(graphs.heads_graph, study.heads) if study.heads and study.heads.used else "",
+                shown("heads", "paths", opened=True),
+            ),
             "Attention": (
                 "Attention by layer",
-                *(_show(figures.attention_by_layer(example, readout)) for readout in READOUTS),
-                _show(_naive(study)),
+                *(show(figures.attention_by_layer, example, readout) for readout in READOUTS),
+                show(_naive, study),
                 shown("attention", "observed"),
             ),
             "States": (
                 "What node states hold",
                 shown("similarity", "probes"),
-                *(_show(figures.trajectories(example, method)) for method in ("pca", "tsne")),
+                *(show(figures.trajectories, example, method) for method in ("pca", "tsne")),
             ),
             "Item": (
                 "The item in the figures",
-                element("pre", escape(example.item.prompt), tabindex="0"),
+                element("pre", escape(example.item.prompt), tabindex="0", class_="text"),
             ),
         }
         sections = [Section("verdict", "Verdict", _verdict(study) + (wave or steps))]
@@ -120,11 +137,9 @@ def _verdict(study: Study) -> str:
 def _folded(table: Table, opened: bool) -> str:
     """A table that can be folded; its title is all that is seen of it then."""
     heading = element("summary", escape(table.title))
-    return element("details", heading, html.table(table), open="" if opened else None)
-
-
-def _show(drawn: Drawn) -> str:
-    return html.figure(style.inline(drawn, "roomy"), drawn.caption)
+    untitled = markup.table(table._replace(title=""), "sortable")
+    content = html.scrolled(untitled, table.title)
+    return element("details", heading, content, open="" if opened else None)
 
 
 def _example(study: Study) -> Observation:
@@ -133,19 +148,26 @@ def _example(study: Study) -> Observation:
     return max(reachable, key=lambda o: (o.right, o.item.depth))
 
 
-def _steps(study: Study) -> Drawn:
+def _steps(study: Study, width: float = style.FULL) -> Drawn:
     best = list({s.match.hypothesis: s.match for s in reversed(study.standings)}.values())[::-1]
-    figure = style.sheet(style.FULL, 0.16 * len(best[0].by_layer) + 2)
-    panels = figure.subplots(1, len(best), squeeze=False, sharey=True)[0]
+    across = len(best) if width > style.NARROW else _NARROW_PANELS
+    down = -(-len(best) // across)
+    figure = style.sheet(width, (0.16 * len(best[0].by_layer) + 2) * down)
+    grid = figure.subplots(down, across, squeeze=False, sharey=True)
+    panels = grid.ravel()[: len(best)]
+    for empty in grid.ravel()[len(best) :]:
+        empty.set_visible(False)
     for axes, match in zip(panels, best, strict=True):
         image = axes.imshow(match.by_layer, aspect="auto", cmap="RdBu_r", vmin=-1, vmax=1)
         axes.set_title(match.hypothesis, fontsize=8)
         axes.set_xlabel("step")
+        axes.xaxis.set_major_locator(MaxNLocator(3, integer=True))
         for step, (layer, _) in enumerate(match.alignment):
             axes.plot(step, layer, "k.", markersize=4)
         if axes is panels[-1]:
             figure.colorbar(image, ax=list(panels))
-    panels[0].set_ylabel("layer")
+    for axes in panels[::across]:
+        axes.set_ylabel("layer")
     return Drawn(
         "steps",
         figure,
@@ -155,11 +177,11 @@ def _steps(study: Study) -> Drawn:
     )
 
 
-def _wavefront(flow: Flow) -> Drawn:
+def _wavefront(flow: Flow, width: float = style.FULL) -> Drawn:
     """Which edges of the path the question's tokens have passed after each layer."""
     passed = flow.passed("question")
     values = np.array([passed[place] for place in sorted(passed)])
-    figure = style.sheet(style.FULL, 0.3 * len(values) + 1.5)
+    figure = style.sheet(width, 0.3 * len(values) + 1.5)
     axes = figure.subplots()
     image = axes.imshow(values, aspect="auto", cmap="viridis", vmin=0, vmax=1)
     axes.set_yticks(range(len(values)), [str(place) for place in sorted(passed)])
@@ -176,8 +198,8 @@ def _wavefront(flow: Flow) -> Drawn:
     )
 
 
-def _naive(study: Study) -> Drawn:
-    figure = style.sheet(style.FULL, 3)
+def _naive(study: Study, width: float = style.FULL) -> Drawn:
+    figure = style.sheet(width, 3)
     axes = figure.subplots()
     for layers, label, colour in (
         (study.attention, "subject", style.TRAINED),

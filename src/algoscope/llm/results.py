@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from algoscope import files, statistics
+from algoscope.llm import abilities, heads
 from algoscope.llm.attention import Layer
 from algoscope.llm.causal import Causal
 from algoscope.llm.geometry import Observed
 from algoscope.llm.observe import READOUTS
 from algoscope.llm.questions import KINDS
 from algoscope.llm.study import Study
+from algoscope.llm.subjects import Subject
 from algoscope.serialise import to_json
 from algoscope.table import Table
 
@@ -65,12 +67,16 @@ def _causal_json(causal: Causal) -> dict[str, Any]:
             for r in causal.rivals
         ],
         "flow": to_json(causal.flow),
+        "knowledge": to_json(causal.knowledge),
         "variables": to_json(causal.variables),
     }
 
 
-def write_folder(study: Study, folder: pathlib.Path, page: str) -> None:
-    """Refuses a folder that exists."""
+def write_folder(
+    study: Study, folder: pathlib.Path, page: str, subject: Subject, **config: Any
+) -> None:
+    """A run folder, which `algoscope runs` lists; refuses one that exists. `config` is what the
+    study was asked for."""
 
     def fill(temporary: pathlib.Path) -> None:
         text = json.dumps(study_json(study), indent=1) + "\n"
@@ -78,7 +84,9 @@ def write_folder(study: Study, folder: pathlib.Path, page: str) -> None:
         (temporary / "page.html").write_text(page, encoding="utf-8")
         files.write_arrays(temporary / "recordings.safetensors", _arrays(study))
 
-    files.place_new(folder, fill)
+    config |= {"model": study.subject, "items": study.items, "seed": study.seed}
+    right = float(np.mean([o.right for o in study.observations]))
+    abilities.write_run(folder, subject, config, abilities.of_study(study), fill, right)
 
 
 def _arrays(study: Study) -> dict[str, np.ndarray]:
@@ -125,6 +133,8 @@ def tables(study: Study) -> dict[str, Table]:
         )
     if study.causal is not None:
         shown |= _causal(study.causal)
+    if study.heads is not None:
+        shown |= heads.tables(study.heads)
     return shown | {"verdict": study.verdict.table}
 
 
@@ -150,9 +160,9 @@ def _causal(causal: Causal) -> dict[str, Table]:
                 [
                     f.name,
                     f.machine.keeps,
-                    str(f.agreement),
-                    str(f.contested),
-                    str(f.share),
+                    written(f.agreement),
+                    written(f.contested),
+                    written(f.share),
                     " ".join(map(str, f.clock)),
                 ]
                 for f in causal.fits
@@ -228,6 +238,8 @@ def _attention(study: Study) -> Table:
 
 def written(estimate: statistics.Estimate) -> str:
     """With its interval, if it has one: a single prompt has none."""
+    if np.isnan(estimate.value):
+        return "–"
     return str(estimate) if np.isfinite(estimate.low) else f"{estimate.value:.2f}"
 
 

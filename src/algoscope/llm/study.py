@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from algoscope import progress
-from algoscope.llm import geometry, order, representation
+from algoscope.llm import forms, geometry, order, representation
+from algoscope.llm import heads as heads_of
 from algoscope.llm.attention import Layer, by_layer, mention_rho
 from algoscope.llm.behaviour import Behaviour, behaviour
 from algoscope.llm.causal import Causal, examine
+from algoscope.llm.heads import Heads
 from algoscope.llm.hypotheses import CANDIDATES, Hypothesis
 from algoscope.llm.observe import Observation, observe
 from algoscope.llm.probes import Probe, probe
@@ -21,6 +23,9 @@ from algoscope.llm.subjects import Subject
 from algoscope.llm.verdict import Standing, decide, standings
 from algoscope.statistics import Estimate
 from algoscope.verdict import Verdict
+
+_TASKS = 20
+"""Minimal tasks of each primitive."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -48,6 +53,8 @@ class Study:
     probes: list[Probe]
     control_probes: list[Probe]
     causal: Causal | None
+    heads: Heads | None
+    """What single heads do; not on which the verdict depends."""
     verdict: Verdict
     seconds: dict[str, float]
     observations: list[Observation]
@@ -66,7 +73,7 @@ def navigate(
 ) -> Study:
     """Studies the subject and, on half of the items, random weights of the same architecture.
 
-    `states` False leaves out similarities and probes, on which no verdict depends.
+    `states` False leaves out similarities, probes and heads, on which no verdict depends.
     `causal_tests` None means: if the answers are better than chance, since there is nothing to
     explain otherwise. `seed` draws the random weights and all resampling.
     """
@@ -110,10 +117,13 @@ def navigate(
         probes, control_probes = (
             probe(recorded, seed=seed) if states else [] for recorded in (observations, control)
         )
-    causal = None
+    causal = heads = None
     if causal_tests or (causal_tests is None and answers.above_chance):
         with stage("causal tests"):
             causal = examine(subject, items, seed)
+    if causal is not None and states and (form := items[0].form) in forms.FORMS:
+        with stage("heads"):
+            heads = heads_of.study(subject, _TASKS, seed, form, permutations)
     return Study(
         subject=subject.name,
         items=len(items),
@@ -132,6 +142,7 @@ def navigate(
         probes=probes,
         control_probes=control_probes,
         causal=causal,
+        heads=heads,
         verdict=decide(answers, causal),
         seconds=seconds,
         observations=observations,

@@ -10,6 +10,7 @@ At start-up the recorded attention is compared with the model's own (eager) atte
 too, and a state patched onto itself has to change nothing; a subject that fails is refused.
 """
 
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -200,7 +201,8 @@ def load(
     try:
         config = AutoConfig.from_pretrained(folder, **options)
         _check_size(path, config, in_memory="device_map" not in where.options)
-        tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+        with _panics_as_errors():
+            tokenizer = AutoTokenizer.from_pretrained(folder, **options)
         options |= {"config": config, **where.options, "output_loading_info": True}
         loaded: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
     except (ModuleNotFoundError, CapacityError):
@@ -242,6 +244,18 @@ def _cached(name: str) -> bool:
     except Exception:
         return False
     return True
+
+
+@contextlib.contextmanager
+def _panics_as_errors() -> Iterator[None]:
+    """Tokenizers are read in Rust, whose panics are no exceptions, and of a type without a
+    module."""
+    try:
+        yield
+    except BaseException as panic:
+        if type(panic).__name__ != "PanicException":
+            raise
+        raise RuntimeError(str(panic)) from None
 
 
 def _unreadable(source: Any, folder: str, options: dict[str, Any], error: Exception) -> ValueError:

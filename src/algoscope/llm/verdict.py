@@ -31,7 +31,7 @@ from algoscope import statistics
 from algoscope.llm.behaviour import Behaviour
 from algoscope.llm.causal import Causal
 from algoscope.llm.machines import IN_DESCRIPTION, MACHINES
-from algoscope.llm.mechanism import FEWEST, Fit
+from algoscope.llm.mechanism import FEWEST, Fit, Rival
 from algoscope.llm.order import BY_HEADS, Match
 from algoscope.llm.questions import Examined, Scope
 from algoscope.verdict import (
@@ -45,9 +45,9 @@ from algoscope.verdict import (
     Verdict,
 )
 
-_SIGNIFICANT = 0.05
-_FOLLOWS = 0.9
-_STEP, _SHARE, _AGREES, _ELSE, _READ, _WRONG = 0.5, 0.75, 0.9, 0.25, 0.5, 0.1
+SIGNIFICANT = 0.05
+FOLLOWS = 0.9
+STEP, SHARE, AGREES, ELSE, READ, WRONG = 0.5, 0.75, 0.9, 0.25, 0.5, 0.1
 
 
 class Standing(NamedTuple):
@@ -65,11 +65,11 @@ class Standing(NamedTuple):
     @property
     def conditions(self) -> list[Condition]:
         m, p = self.match, self.corrected_p
-        written = statistics.beside(p, _SIGNIFICANT, digits=2, form="g")
+        written = statistics.beside(p, SIGNIFICANT, digits=2, form="g")
         follows = f"layers follow its steps on held-out mazes ({m.hypothesis}, {m.channel})"
         return [
             Condition(f"{follows}: {m.score.beside(0)}", m.score.low > 0),
-            Condition(f"corrected p = {written}", p < _SIGNIFICANT),
+            Condition(f"corrected p = {written}", p < SIGNIFICANT),
             Condition(
                 f"above random weights by {self.above_control.beside(0)}",
                 self.above_control.low > 0,
@@ -118,9 +118,9 @@ def decide(behaviour: Behaviour, causal: Causal | None) -> Verdict:
     """`causal` is None if the examination was not made."""
     for a in behaviour.agreements:
         if (
-            a.p < _SIGNIFICANT
-            and min(a.says_yes, a.says_no) >= _FOLLOWS
-            and a.against_truth.value >= _FOLLOWS
+            a.p < SIGNIFICANT
+            and min(a.says_yes, a.says_no) >= FOLLOWS
+            and a.against_truth.value >= FOLLOWS
         ):
             reasons = [
                 Condition(f"answers are those of “{a.heuristic}”: {a.agreement}", True),
@@ -158,8 +158,8 @@ def decide(behaviour: Behaviour, causal: Causal | None) -> Verdict:
 def _about_answers(examined: Examined) -> list[Condition]:
     if examined.scope is None:
         text = f"at most 10 % of answers up to {examined.home} are wrong"
-        rate = f"{examined.wrong.beside(_WRONG)}; {len(examined.inside)} of {examined.tried}"
-        return [Condition(f"{text}: {rate}", examined.wrong.value <= _WRONG)]
+        rate = f"{examined.wrong.beside(WRONG)}; {len(examined.inside)} of {examined.tried}"
+        return [Condition(f"{text}: {rate}", examined.wrong.value <= WRONG)]
     inside = len(examined.inside)
     where = f"up to {examined.scope}" if examined.scope != Scope() else "anywhere"
     text = f"no wrong answer {where}: {inside} questions there, of {examined.tried}"
@@ -173,7 +173,7 @@ def _another_problem(causal: Causal) -> tuple[str, Condition] | None:
     others = [m for m in MACHINES if not m.algorithm]
     for machine in sorted(others, key=lambda m: ranked.get(m.name, 0)):
         same, count = causal.examined.follows(machine, steps)
-        if count >= FEWEST and same.value >= _FOLLOWS:
+        if count >= FEWEST and same.value >= FOLLOWS:
             text = f"answers are those of {machine.name} where that is wrong: {same}, n = {count}"
             return machine.name, Condition(text, True)
     return None
@@ -185,47 +185,63 @@ def _algorithms(causal: Causal) -> list[Fit]:
 
 def shown(fit: Fit, causal: Causal) -> list[Condition]:
     """What it takes to say that the mechanism is the machine's."""
-    name = fit.name
     deepest = max(o.exchange.base.depth for o in causal.outcomes)
-    lowest = min(fit.steps, key=lambda step: step.share.low, default=None)
-    needed = min(2, deepest - 1)
-    conditions = [
-        Condition(
-            f"exchanged states lead where {name} says and others do not: "
-            f"{fit.contested.beside(_AGREES)}; {len(causal.outcomes)} exchanges after each layer",
-            fit.contested.low > _AGREES,
-        ),
-        Condition(
-            f"share of the answer that goes through its variables: {fit.share.beside(_SHARE)}",
-            fit.share.low > _SHARE,
-        ),
-        Condition(
-            f"{len(fit.steps)} of its steps were tried, at least {needed} needed",
-            len(fit.steps) >= needed and name != IN_DESCRIPTION,
-        ),
-    ]
-    if lowest is not None:
-        text = f"at each step, the lowest being step {lowest.number}: {lowest.share.beside(_STEP)}"
-        conditions.append(Condition(text, lowest.share.low > _STEP))
-    rivals = [r for r in causal.rivals if r.fit.machine.algorithm]
-    for rival in rivals[:1]:
-        text = f"better than {rival.fit.name} where they differ, in {rival.mazes} mazes"
-        met = rival.mazes >= FEWEST and rival.above.low > 0
-        conditions.append(Condition(f"{text}: {rival.above.beside(0)}", met))
+    conditions = predicts(fit, len(causal.outcomes))
+    conditions += stepwise(fit, min(2, deepest - 1))
+    conditions += better(causal.rivals)
     if causal.flow is not None:
         through, rests = causal.flow.peak("others"), fit.machine.rests
         text = f"through other tokens of the description goes {'at most' if rests else 'up to'}"
-        met = through.high < _ELSE if rests else through.low > _ELSE
-        conditions.append(Condition(f"{text} {through.beside(_ELSE)}", met))
+        met = through.high < ELSE if rests else through.low > ELSE
+        conditions.append(Condition(f"{text} {through.beside(ELSE)}", met))
     if causal.variables:
         worst = min(causal.variables, key=lambda v: v.read.low)
         text = f"visited nodes can be read off {worst.token} after layer {worst.layer}, not images"
-        conditions.append(Condition(f"{text}: {worst.read.beside(_READ)}", worst.read.low > _READ))
+        conditions.append(Condition(f"{text}: {worst.read.beside(READ)}", worst.read.low > READ))
     return conditions
+
+
+def predicts(fit: Fit, exchanges: int) -> list[Condition]:
+    """Exchanges do what the machine says, and the answer goes through its variables."""
+    return [
+        Condition(
+            f"exchanged states lead where {fit.name} says and others do not: "
+            f"{fit.contested.beside(AGREES)}; {exchanges} exchanges after each layer",
+            fit.contested.low > AGREES,
+        ),
+        Condition(
+            f"share of the answer that goes through its variables: {fit.share.beside(SHARE)}",
+            fit.share.low > SHARE,
+        ),
+    ]
+
+
+def stepwise(fit: Fit, needed: int) -> list[Condition]:
+    """So at each of its steps, of which so many have to be tried."""
+    text = f"{len(fit.steps)} of its steps were tried, at least {needed} needed"
+    met = len(fit.steps) >= needed and fit.name != IN_DESCRIPTION
+    lowest = min(fit.steps, key=lambda step: step.share.low, default=None)
+    if lowest is None:
+        return [Condition(text, met)]
+    at_each = f"at each step, the lowest being step {lowest.number}: {lowest.share.beside(STEP)}"
+    return [Condition(text, met), Condition(at_each, lowest.share.low > STEP)]
+
+
+def better(rivals: Sequence[Rival], things: str = "mazes") -> list[Condition]:
+    """Than the algorithm that comes closest."""
+    algorithms = [r for r in rivals if r.fit.machine.algorithm]
+    return [
+        Condition(
+            f"better than {rival.fit.name} where they differ, in {rival.mazes} {things}: "
+            f"{rival.above.beside(0)}",
+            rival.mazes >= FEWEST and rival.above.low > 0,
+        )
+        for rival in algorithms[:1]
+    ]
 
 
 def _lead(causal: Causal) -> str | None:
     """A name for what is not shown to be an algorithm, where there is one."""
     best = _algorithms(causal)[0]
-    ready = best.name == IN_DESCRIPTION and best.contested.low > _AGREES
+    ready = best.name == IN_DESCRIPTION and best.contested.low > AGREES
     return IN_DESCRIPTION if ready else None

@@ -10,7 +10,7 @@ import tyro
 from algoscope import progress
 from algoscope.table import Table
 from algoscope.verbs.llm_training import TrainLearner, TrainNavigator
-from algoscope.verbs.output import Answer, Verb
+from algoscope.verbs.output import WITHOUT_JAX, Answer, Verb
 
 if TYPE_CHECKING:
     from algoscope.llm.prompts import Item
@@ -83,8 +83,8 @@ class Navigate(_AboutMazes, _AboutModel):
     causal: bool | None = None
     """Make the causal tests; if answers are better than chance, unless said otherwise."""
     out: pathlib.Path | None = None
-    """Write a run folder here (study.json, recordings.safetensors, page.html); in runs/, unless
-    said otherwise."""
+    """Write a run folder here (study.json, recordings.safetensors, page.html, abilities.json); in
+    runs/, unless said otherwise."""
 
     def run(self) -> Answer:
         from algoscope import files, llm
@@ -103,8 +103,38 @@ class Navigate(_AboutMazes, _AboutModel):
         with contextlib.ExitStack() as place:
             made = files.unused_folder(f"navigate-{subject.name}")
             out = self.out or place.enter_context(made)
-            write_folder(study, out, page(study))
+            write_folder(study, out, page(study), subject, form=self.form)
         return Answer(study_json(study), (*tables(study).values(), str(out / "page.html")))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Examine(_AboutModel):
+    """Which algorithm does a language model run when it adds, sorts or reasons? Tables, a verdict,
+    and a page."""
+
+    task: str
+    """addition, sorting or modus-ponens."""
+    items: int = 60
+    """Number of problems, in twins that differ in the fewest words."""
+    out: pathlib.Path | None = None
+    """Write a run folder here (examination.json, page.html); in runs/, unless said otherwise."""
+
+    def run(self) -> Answer:
+        from algoscope import files
+        from algoscope.llm import domains
+
+        domain = domains.get(self.task)
+        files.check_new(self.out)
+        subject = self.subject()
+        from algoscope.llm import examination, examination_page
+
+        found = examination.examine(subject, domain, self.items, self.seed, self.output.report)
+        with contextlib.ExitStack() as place:
+            made = files.unused_folder(f"{domain.name}-{subject.name}")
+            out = self.out or place.enter_context(made)
+            examination_page.write_folder(found, out)
+        shown = examination_page.tables(found).values()
+        return Answer(examination_page.examination_json(found), (*shown, str(out / "page.html")))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -139,7 +169,8 @@ class Describe(_AboutModel):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Primitives(_AboutModel):
-    """Which heads do which low-level operation? A table of heads, against random weights."""
+    """Which heads do which low-level operation, is what they write used, and who feeds whom?
+    Tables, a page, and rows for `algoscope llm abilities`."""
 
     chat: bool | None = False
     """Put prompts into the tokenizer's chat template."""
@@ -147,28 +178,75 @@ class Primitives(_AboutModel):
     """Minimal tasks of each primitive."""
     form: str = "rooms"
     """What is looked at: rooms, people, cities or letters."""
+    out: pathlib.Path | None = None
+    """Write a run folder here (primitives.json, page.html, abilities.json); in runs/, unless said
+    otherwise."""
 
     def run(self) -> Answer:
-        from algoscope import llm
+        from algoscope import files
+        from algoscope.llm import forms
 
+        forms.form(self.form)
+        files.check_new(self.out)
         subject = self.subject()
-        primitives = llm.find_primitives(subject, self.count, self.seed, form=self.form)
+        from algoscope.llm import heads, heads_page
+
+        found = heads.study(subject, self.count, self.seed, self.form)
+        with contextlib.ExitStack() as place:
+            made = files.unused_folder(f"primitives-{subject.name}")
+            out = self.out or place.enter_context(made)
+            config = {"count": self.count, "form": self.form, "seed": self.seed}
+            heads_page.write_folder(found, subject, out, config)
+        return Answer(found, (*heads.tables(found).values(), str(out / "page.html")))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Abilities(Verb):
+    """The registry of abilities: what models were found to do by `navigate` and `primitives`, with
+    which heads, and on what evidence."""
+
+    least_memory = WITHOUT_JAX
+    root: pathlib.Path = pathlib.Path("runs")
+    """The folder that holds the runs."""
+    model: str | None = None
+    """Those of this model alone."""
+    used: bool = False
+    """Only what was shown: algorithms that are run, heads that are used."""
+
+    def run(self) -> Answer:
+        from algoscope.runs import index
+        from algoscope.runs.abilities import Abilities as Kept
+        from algoscope.runs.abilities import shown
+
         rows = [
-            [d.primitive, f"{d.layer}.{d.head}", str(d.excess), f"{d.p:.2g}", f"{d.control:.2f}"]
-            for detections in primitives.values()
-            for d in detections
+            {"run": entry.name, **dataclasses.asdict(found)}
+            for entry in index.entries(self.root)
+            if entry.facts and (kept := Kept.read(entry.path))
+            for found in kept.found
+            if self.model in (None, found.model) and (shown(found) or not self.used)
         ]
-        table = Table(
-            f"{subject.name}: heads that do a primitive (p corrected for all heads)",
-            ["primitive", "layer.head", "attention above matched", "p", "random weights' best"],
-            rows,
-        )
-        return Answer(primitives, (table,))
+        cells = [
+            [
+                row["run"],
+                row["model"],
+                row["kind"],
+                row["ability"],
+                row["word"],
+                ", ".join(row["heads"]),
+                f"{row['share']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
+                f"{row['p']:.2g}",
+            ]
+            for row in rows
+        ]
+        columns = ["run", "model", "kind", "ability", "word", "heads", "share", "p"]
+        table = Table(f"{len(rows)} abilities in {self.root}", columns, cells)
+        return Answer(rows, (table,))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Steps(_AboutMazes, _AboutModel):
-    """Score written steps (chains of thought) against each algorithm's trace."""
+    """Score written steps (chains of thought) against each algorithm's trace: their order, returns
+    and backtracking, and what is written against what happens inside on the same mazes."""
 
     items: int = 40
     depths: tuple[int, ...] = (2, 3)
@@ -179,9 +257,12 @@ class Steps(_AboutMazes, _AboutModel):
 
     def run(self) -> Answer:
         from algoscope.llm.chain_of_thought import judge
+        from algoscope.llm.walks import walks
 
         items = self.questions(question=self.question)
         subject = self.subject()
+        from algoscope.llm.offloading import offloading
+
         texts = [
             subject.generate(item.prompt, self.tokens) for item in progress.over(items, "writing")
         ]
@@ -192,7 +273,35 @@ class Steps(_AboutMazes, _AboutModel):
             ["hypothesis", "order above chance", "corrected p", "share of its visits written"],
             [[h.hypothesis, str(h.order), f"{h.p:.2g}", str(h.coverage)] for h in study.hypotheses],
         )
-        return Answer(study, (table, study.verdict.table))
+        moved = walks(texts, items, self.seed)
+        joined = offloading(subject, items, texts, self.seed)
+        moves = Table(
+            f"moves between newly named nodes, {moved.texts} texts; nodes named again per text: "
+            f"{moved.returns}; nearest: {moved.nearest or 'none for sure'}",
+            ["move", "written", "BFS", "DFS", "random order"],
+            [
+                [m.move, str(m.written), *map(str, m.traces.values()), str(m.random)]
+                for m in moved.moves
+            ],
+        )
+        right = ", ".join(f"{n.replace('_', ' ')} {v}" for n, v in joined.answers._asdict().items())
+        sides = Table(
+            f"written against inside, on the same mazes (mazes answered right: {right})",
+            ["nodes", "written", "attention above images", "p", "answers follow edges", "where"],
+            [
+                [
+                    j.nodes,
+                    str(j.written),
+                    f"{j.inside.value:.3f}",
+                    f"{j.p:.2g}",
+                    str(j.follows),
+                    j.where,
+                ]
+                for j in joined.kinds
+            ],
+        )
+        data = {**study._asdict(), "walks": moved, "offloading": joined}
+        return Answer(data, (table, moves, sides, study.verdict.table))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -299,10 +408,12 @@ class Llm:
 
     verb: tyro.conf.OmitSubcommandPrefixes[
         Annotated[Navigate, tyro.conf.subcommand("navigate")]
+        | Annotated[Examine, tyro.conf.subcommand("examine")]
         | Annotated[Describe, tyro.conf.subcommand("describe")]
         | Annotated[TrainNavigator, tyro.conf.subcommand("train-navigator")]
         | Annotated[TrainLearner, tyro.conf.subcommand("train-learner")]
         | Annotated[Primitives, tyro.conf.subcommand("primitives")]
+        | Annotated[Abilities, tyro.conf.subcommand("abilities")]
         | Annotated[Steps, tyro.conf.subcommand("steps")]
         | Annotated[ClrsText, tyro.conf.subcommand("clrs-text")]
         | Annotated[Items, tyro.conf.subcommand("items")]

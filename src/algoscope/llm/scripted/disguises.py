@@ -1,12 +1,22 @@
 """How a mechanism becomes a model of so many layers, and what changes how it looks from outside."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
 from transformers import PreTrainedConfig
 
 from algoscope.llm.scripted.mechanisms import MECHANISMS
-from algoscope.llm.scripted.parts import COMMON, Head, Inbox, Layout, Mechanism, State, Step
+from algoscope.llm.scripted.parts import (
+    COMMON,
+    LETTERS,
+    Head,
+    Inbox,
+    Layout,
+    Mechanism,
+    State,
+    Step,
+)
 
 POSITIONS = 512
 NOISE = 24
@@ -69,6 +79,16 @@ class ScriptedConfig(PreTrainedConfig):
         return MECHANISMS[self.search]
 
     @property
+    def common(self) -> Mapping[str, int]:
+        """The parts of the stream that all mechanisms have."""
+        return COMMON
+
+    @property
+    def word_width(self) -> int:
+        """Of the embedding of a word."""
+        return LETTERS
+
+    @property
     def place(self) -> int:
         """How many tokens before the last one the work is done."""
         return self.worker or self.mechanism.worker
@@ -115,7 +135,7 @@ def layout(config: ScriptedConfig) -> Layout:
     noise = {"noise": NOISE} if config.loud else {}
     return Layout(
         {
-            **COMMON,
+            **config.common,
             **mechanism.parts,
             **oracle,
             **(gathered if config.gathered else {}),

@@ -10,6 +10,8 @@ or, in a loud subject, into places of the stream that nobody reads. The stream c
 no part has places of its own.
 """
 
+from typing import Any
+
 import torch
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutput
@@ -25,7 +27,7 @@ from algoscope.llm.scripted.disguises import (
     schedule,
     widths,
 )
-from algoscope.llm.scripted.parts import LETTERS, Layout, State, Step
+from algoscope.llm.scripted.parts import Layout, State, Step
 from algoscope.llm.scripted.reading import GOAL, SOURCE, Prompt, before
 
 
@@ -54,12 +56,12 @@ class ScriptedAttention(torch.nn.Module):
             for projection in (self.q_proj, self.k_proj, self.v_proj)
         )
         chosen = self.config._attn_implementation or "eager"
-        attend = ALL_ATTENTION_FUNCTIONS.get_interface(chosen, _eager)
+        attend = ALL_ATTENTION_FUNCTIONS.get_interface(chosen, eager)
         mixed, weights = attend(self, query, key, value, attention_mask, scaling=1.0)
         return self.o_proj(mixed.flatten(2)), weights
 
 
-def _eager(module, query, key, value, attention_mask, scaling, **ignored):
+def eager(module, query, key, value, attention_mask, scaling, **ignored):
     scores = query @ key.transpose(2, 3) * scaling + attention_mask
     weights = torch.softmax(scores, -1)
     return (weights @ value).transpose(1, 2), weights
@@ -98,7 +100,7 @@ class ScriptedForCausalLM(PreTrainedModel):
         super().__init__(config)
         steps, self.layout = schedule(config), layout(config)
         wide = widths(steps, self.layout)
-        self.embedding = torch.nn.Embedding(config.vocab_size, LETTERS)
+        self.embedding = torch.nn.Embedding(config.vocab_size, config.word_width)
         self.layers = torch.nn.ModuleList(
             ScriptedLayer(config, step, self.layout, wide) for step in steps
         )
@@ -128,10 +130,8 @@ class ScriptedForCausalLM(PreTrainedModel):
         return self.embedding
 
     def forward(self, input_ids, attention_mask=None, output_attentions=False, **ignored):
-        config, tokens = self.config, input_ids.shape[1]
-        prompt = Prompt(
-            input_ids, self.embedding(input_ids), config.words or {}, config.stops, self.cheat
-        )
+        tokens = input_ids.shape[1]
+        prompt = self._read(input_ids)
         hidden = self._embed(prompt)
         lowest = torch.finfo(hidden.dtype).min
         mask = hidden.new_full((1, 1, tokens, tokens), lowest).triu(1)
@@ -144,7 +144,11 @@ class ScriptedForCausalLM(PreTrainedModel):
             attentions=tuple(attentions) if output_attentions else None,
         )
 
-    def _embed(self, prompt: Prompt) -> torch.Tensor:
+    def _read(self, ids: torch.Tensor) -> Any:
+        words, stops = self.config.words or {}, self.config.stops
+        return Prompt(ids, self.embedding(ids), words, stops, self.cheat)
+
+    def _embed(self, prompt: Any) -> torch.Tensor:
         """[batch, token, width]"""
         config, ids = self.config, prompt.ids
         state = State(prompt.letters.new_zeros(*ids.shape, self.layout.width), self.layout)
@@ -185,7 +189,7 @@ class ScriptedForCausalLM(PreTrainedModel):
     def _rotated(self, plain: torch.Tensor) -> torch.Tensor:
         return plain if self.rotation is None else plain @ self.rotation
 
-    def _logits(self, hidden: torch.Tensor, prompt: Prompt) -> torch.Tensor:
+    def _logits(self, hidden: torch.Tensor, prompt: Any) -> torch.Tensor:
         """[batch, token, vocabulary]"""
         config, mechanism = self.config, self.config.mechanism
         plain = hidden if self.rotation is None else hidden @ self.rotation.T

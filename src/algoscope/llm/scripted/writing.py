@@ -10,10 +10,10 @@ from algoscope.llm.scripted.parts import LAST, Head, Layout, Step
 
 
 @torch.no_grad()
-def write(model: ScriptedForCausalLM, letters: torch.Tensor) -> None:
-    """Sets all weights: the names of nodes, and which heads of each layer do what."""
+def write(model: ScriptedForCausalLM, words: torch.Tensor) -> None:
+    """Sets all weights: the embedding of words, and which heads of each layer do what."""
     generator = torch.Generator().manual_seed(model.config.seed)
-    model.embedding.weight.copy_(letters)
+    model.embedding.weight.copy_(words)
     model.cheat.fill_(1)
     for layer, step in zip(model.layers, schedule(model.config), strict=True):
         _write_layer(layer.attention, step, model, generator)
