@@ -100,3 +100,14 @@ def test_exact_programs_are_right_and_wrong_ones_are_told_apart(classes):
     assert answers.all()
     assert not traces.any()
     assert not follow(wrong, batch).broken.any()
+
+
+def test_no_wrong_program_is_said_to_run_its_algorithm():
+    judged = json.loads((ROOT / "benchmarks/judged.json").read_text())
+    wrong = [row for row in judged if row["role"] == "wrong"]
+    assert not any(row["word"] == "runs" for row in wrong)
+    page = " ".join((ROOT / "docs/lab/classes.md").read_text().split())
+    assert f"None of the {len(wrong)} wrong ones *runs*" in page
+    for row in judged:
+        counts = f"{row['tried']} | {row['wrong']} | {row['left_out']}"
+        assert f"| {row['program']} | {row['role']} | {row['verdict']} | {counts} |" in page

@@ -95,6 +95,7 @@ def shown(text: str, feature: str) -> np.ndarray:
     recording = networks.run(compile_program(said).network, batch)
     assert from_interpreter(recording, interpreted, batch) == []
     assert verify(said, batch).below_margin == 0
+    assert verify(said, batch).compilation.exact_traces == 1
     if feature in interpreted.hints:
         return np.asarray(interpreted.hints[feature])[:, -1]
     return np.asarray(interpreted.outputs[feature])
@@ -102,6 +103,13 @@ def shown(text: str, feature: str) -> np.ndarray:
 
 def one_hot(places: np.ndarray) -> np.ndarray:
     return np.eye(NODES)[places]
+
+
+def _at(held: np.ndarray, score: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """What the node with the least score holds, of those that are allowed or else of all: the last
+    axis is theirs."""
+    best = np.argmin(score + 64 * (1 - allowed), -1)
+    return np.stack([of_sample[chosen] for of_sample, chosen in zip(held, best, strict=True)])
 
 
 BELOW = (PROBLEMS.inputs["target"][:, None] > KEY).sum(1)
@@ -153,6 +161,26 @@ MEANINGS: dict[str, tuple[str, Callable[[], np.ndarray]]] = {
     ),
     "A mask of the graph": ("over", lambda: LINK[:, :, 0].any(1) * LETTER[:, 0, 0]),
     "A class of the graph": ("phase", lambda: np.stack([1 - (c := LETTER[:, 0, 0]), c], -1)),
+    "Of those that meet a condition, the largest of each value": (
+        "value",
+        lambda: (KEY * LETTER[..., 0]).max(1)[:, None].repeat(NODES, 1),
+    ),
+    "A sum over both ends and the edge, cut at zero": (
+        "length",
+        lambda: np.maximum(A + KEY.max(1)[:, None, None] - 2 * KEY[:, None], 0),
+    ),
+    "Whom a pair selects as a third node says Bools of itself": (
+        "joined",
+        lambda: _at(
+            LETTER[..., 1],
+            A[:, :, None] + 2 * A.swapaxes(1, 2)[:, None] + 4 * IDX[:, None, None],
+            LINK[:, :, None],
+        ),
+    ),
+    "What a node selects by a score says Bools of itself, too": (
+        "joined",
+        lambda: (odd := _at(LETTER[..., 1], KEY[:, None], LINK))[:, :, None] * odd[:, None],
+    ),
     "A permutation: the line closed to a cycle, and its first node": (
         "line",
         lambda: np.array([[np.argmax(k == max(x - 1 / 8, 0)) for x in k] for k in KEY]),
@@ -181,6 +209,11 @@ FAULTS = [
     ("near = not off", "near: a sum with off, a Miss, is no Bool; declare `near: Bool`"),
     ("edge: Bool", "edge: a word of the language"),
     ("hint.joined = 1 if x else 0", "what is shown of an edge is a sum"),
+    ("hint.joined = pair.low", "unknown variable of pairs: 'low'"),
+    ("x = via.idx", "via.idx: cannot be read here"),
+    ("pair.x: Bool", "x: declared twice"),
+    ("pair.low: Bool", "pair.low: declared and never updated"),
+    ("all_ = among(other.idx)", "needed among(where=condition)"),
     ("output.line = idx", "line: got 1 values, needed two"),
 ]
 
@@ -204,3 +237,24 @@ def test_a_pointer_of_edges_is_not_shown():
     said = parse("shows", task, "first = minimum(other.idx)\noutput.over = edge.A")
     with pytest.raises(CompileError, match="over: a pointer of an edge cannot be shown"):
         compile_program(said)
+
+
+REFUSED = [
+    ("those = among()\nx = those.idx", "", r"those: got among\(…\) in a program without variables"),
+    ("a = minimum(other.idx)\nx = a.idx", "pair", "a.input.pos: got something that is no variable"),
+    ("a = minimum(other.idx, where=other.b)\nx = a.b", "pair", "a: got a condition that is a var"),
+    ("a = minimum(positive(other.idx))\nx = a.b", "pair", r"a: got positive\(…\) or a comparison"),
+]
+
+
+@pytest.mark.parametrize(("lines", "pair", "reason"), REFUSED)
+def test_what_maxima_cannot_tell_is_refused(lines, pair, reason):
+    text = f"x: Float(8)\nb: Bool\n{lines}\nb = 1\n"
+    text += "pair.p: Bool\npair.p = edge.link\n" if pair else ""
+    with pytest.raises(CompileError, match=reason):
+        compile_program(program(text))
+
+
+def test_a_round_after_pairs_is_refused():
+    with pytest.raises(ProgramError, match="then: got a round after what pairs compute"):
+        program("pair.p: Bool\npair.p = edge.link\nthen\nx: Bool\nx = 1")

@@ -56,3 +56,24 @@ def test_one_maximum_over_a_third_node_is_a_step_of_floyd_warshall():
                 D - shorter + first, batch.hints["D"][sample, step + 1], atol=1e-6
             )
             assert ((known + joined > 0) == batch.hints["msk"][sample, step + 1]).all()
+
+
+def test_a_cell_of_lcs_length_changes_without_anything_that_its_triplets_see():
+    """A witness against all weights of one round without memory. A pair sees the inputs, hints of
+    nodes, which stay, and its own row and column of the hints of pairs. In some problem these are
+    the same at two steps and lead to different lengths. Where characters differ, the next length
+    follows from row and column: there is no such pair of steps."""
+    batch = tasks.sample("lcs_length", 16, 300, 7, length_2=12)
+    witnesses: dict[bool, list[tuple[int, int, int, int]]] = {True: [], False: []}
+    for sample, length in enumerate(batch.lengths):
+        pred, c, arrows = (batch.hints[name][sample, :length] for name in ("pred_h", "c", "b_h"))
+        assert (pred == pred[0]).all()
+        moved = (c[1:] != c[:-1]) | (arrows[1:] != arrows[:-1]).any(-1)
+        key = batch.inputs["key"][sample]
+        alike = (key[:, None] == key[None]).all(-1)
+        for step in range(length - 2):
+            still = ~(moved[step].any(0) | moved[step].any(1))
+            differs = (c[step + 2] != c[step + 1]) & still[:, None] & still
+            for i, j in np.argwhere(differs):
+                witnesses[bool(alike[i, j])].append((sample, step, int(i), int(j)))
+    assert witnesses == {True: [(83, 11, 14, 26)], False: []}

@@ -35,7 +35,7 @@ def program_text(**instead: str | None) -> str:
 def faults_of(text: str, task: str = "bellman_ford") -> list[Fault]:
     with pytest.raises(ProgramError) as error:
         parse("mine", task, text)
-    assert str(error.value).startswith("program mine:\n")
+    assert str(error.value).startswith("program mine:")
     assert all(str(fault) in str(error.value) for fault in error.value.faults)
     return error.value.faults
 

@@ -17,13 +17,19 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from algoscope.networks.config import NetworkConfig
-from algoscope.networks.decoders import Decoder, PermutationDecoder, PointerDecoder
+from algoscope.networks.decoders import (
+    Decoder,
+    EdgePointerDecoder,
+    PermutationDecoder,
+    PointerDecoder,
+)
 from algoscope.networks.encoders import Encoded, Encoder
 from algoscope.networks.layers import Linear
 from algoscope.networks.network import Network
 from algoscope.networks.processors import Processor
 from algoscope.networks.processors.base import Processed
 from algoscope.networks.processors.gatv2 import GATv2
+from algoscope.networks.processors.triplet_gmpnn import TripletGMPNN
 from algoscope.tasks import Stage
 
 
@@ -34,6 +40,9 @@ def lean(network: Network) -> Network:
     decoders = dict(network.decoders)
     for stage in (Stage.HINT, Stage.OUTPUT):
         decoders |= _with_loud_units(network.decoders_at(stage))
+    for name, decoder in decoders.items():
+        if isinstance(decoder, EdgePointerDecoder):
+            decoders[name] = _loud_edge_pointer(decoder)
     # Features that join nodes say who is whose neighbour, where that matters.
     silent = {
         feature.name
@@ -70,8 +79,61 @@ def no_attention(z: Float[Array, "n inputs"]) -> Float[Array, "0 n n"]:
     return jnp.zeros((0, len(z), len(z)), z.dtype)
 
 
+class SlimTriplets(TripletGMPNN):
+    """A Triplet-GMPNN that asks third nodes only in those channels that read something of them. It
+    shows whom nobody reads."""
+
+    thirds: tuple[int, ...] = eqx.field(static=True)
+
+    def __call__(self, encoded: Encoded, hidden: Float[Array, "n width"]) -> Processed:
+        made = super().__call__(encoded, hidden)
+        return made._replace(attention=made.attention[:0])
+
+    def new_edges(self, z: Float[Array, "n inputs"], encoded: Encoded) -> Float[Array, "n n width"]:
+        edges, thirds = encoded.edges, np.array(self.thirds, int)
+        # Channels first: of each, all pairs are one block.
+        first, second, third = (
+            jnp.moveaxis(layer(z), -1, 0) for layer in (self.first, self.second, self.third)
+        )
+        to_self, to_other, of_pair = (
+            jnp.moveaxis(layer(edges), -1, 0)
+            for layer in (self.first_second, self.first_third, self.second_third)
+        )
+        graph = self.triplet_graph(encoded.graph)[:, None, None]
+        shared = second[:, :, None] + third[:, None] + of_pair + graph
+        with_thirds = (
+            first[thirds][:, :, None, None]
+            + second[thirds][:, None, :, None]
+            + third[thirds][:, None, None]
+            + to_self[thirds][:, :, :, None]
+            + to_other[thirds][:, :, None]
+            + of_pair[thirds][:, None]
+            + graph[thirds][:, None]
+        )
+        highest = shared.at[thirds].set(with_thirds.max(1))
+        return jax.nn.relu(self.triplet_out(jnp.moveaxis(highest, 0, -1)))
+
+
+def _slim_triplets(processor: TripletGMPNN) -> SlimTriplets:
+    read = [processor.first, processor.first_second, processor.first_third]
+    weights = np.concatenate([np.asarray(array) for layer in read for array in _rows(layer)])
+    asks = weights.any(0)
+    thirds = tuple(np.flatnonzero(asks).tolist())
+    parts = {f.name: getattr(processor, f.name) for f in dataclasses.fields(processor)}
+    slim = object.__new__(SlimTriplets)
+    for name, value in (parts | {"thirds": thirds}).items():
+        object.__setattr__(slim, name, value)
+    return slim
+
+
+def _rows(layer: Linear) -> tuple[Any, Any]:
+    return layer.weight, layer.bias[None]
+
+
 def _slim(processor: Processor) -> Processor:
     """Without silent heads, and the others apart by whether they read the same for all nodes."""
+    if isinstance(processor, TripletGMPNN):
+        return _slim_triplets(processor)
     if not isinstance(processor, GATv2) or not _may_be_slim(processor.config):
         return processor
     heads, width = processor.config.heads, processor.config.width
@@ -160,6 +222,22 @@ def _with_loud_units(decoders: Mapping[str, Decoder]) -> dict[str, Decoder]:
         else:
             slim[name] = pointer
     return slim
+
+
+def _loud_edge_pointer(decoder: EdgePointerDecoder) -> EdgePointerDecoder:
+    units = np.flatnonzero(np.asarray(decoder.score.weight).any(1))
+    units = units if len(units) else np.array([0])
+
+    def layer(linear: Linear) -> Linear:
+        return Linear(linear.weight[:, units], linear.bias[units])
+
+    return EdgePointerDecoder(
+        layer(decoder.receiver),
+        layer(decoder.sender),
+        layer(decoder.edge),
+        layer(decoder.target),
+        Linear(decoder.score.weight[units], decoder.score.bias),
+    )
 
 
 def _pointer(decoder: Decoder) -> PointerDecoder | None:

@@ -16,11 +16,13 @@ import numpy as np
 from algoscope.networks.lean import lean
 from algoscope.networks.network import Network, Start
 from algoscope.networks.running import Path, fast_path, to_device, trajectories
-from algoscope.tasks import Batch
+from algoscope.tasks import Batch, Kind, Location
 
 _STEPS_AT_ONCE = 32
 _NUMBERS_AT_ONCE = 2**22
 """How many numbers a hint of all steps of a portion may have, about."""
+_LOGITS_AT_ONCE = 2**25
+"""And how many logits, where edges point."""
 
 Account = dict[str, np.ndarray]
 """Hints [batch, step, …] and outputs [batch, …] by name, in the form of a batch."""
@@ -40,7 +42,12 @@ class Showing(NamedTuple):
     def of(network: Network, batch: Batch, most: int | None = None) -> "Showing":
         steps = min(_STEPS_AT_ONCE, batch.steps)
         if most is None:
+            points = any(
+                (f.location, f.kind) == (Location.EDGE, Kind.POINTER) for f in network.features
+            )
             most = max(1, _NUMBERS_AT_ONCE // (steps * batch.nodes**2))
+            if points:
+                most = min(most, max(1, _LOGITS_AT_ONCE // (steps * batch.nodes**3)))
         return Showing(lean(network), batch, steps, min(most, len(batch)))
 
     @property

@@ -55,7 +55,7 @@ def certify(lowered: Lowered, sharpness: float, precision: Precision) -> Certifi
             sizes = [abs(w) * _terms(form) for form, w in emitted.units]
             gaps.append(2 * precision.rounding * sum(sizes))
     gap = max([precision.rounding, *gaps])
-    return Certificate(sharpness, float(max(margins)), gap, int(1 / gap), _largest_random_size(gap))
+    return Certificate(sharpness, float(max(margins)), gap, int(1 / gap), largest_random_size(gap))
 
 
 def _without(form: Linear[float], names: frozenset[str]) -> Linear[float]:
@@ -66,7 +66,7 @@ def _terms(form: Linear[float]) -> int:
     return len(form.terms) + bool(form.constant)
 
 
-def _largest_random_size(gap: float) -> int:
+def largest_random_size(gap: float) -> int:
     """n uniform draws are all at least g apart with the probability (1 - (n - 1) g)^n."""
 
     def too_close(nodes: int) -> float:

@@ -1,6 +1,9 @@
 """Expressions of a program's text: from Python's syntax tree to linear forms, guards and terms."""
 
 import ast
+import contextlib
+import enum
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from algoscope.errors import unknown_name
@@ -11,13 +14,16 @@ from algoscope.programs.language import (
     BACK,
     EDGE,
     GRAPH,
+    LEGS,
     MISS_SCALE,
     NOT,
     ONE,
     OTHER,
     OWN,
+    PAIR,
     POSITION,
     SELF,
+    VIA,
     ZERO,
     Form,
     Guard,
@@ -52,6 +58,13 @@ class FaultError(Exception):
         self.fault = Fault(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1, reason)
 
 
+class Scope(enum.Enum):
+    """Where something of pairs is read, and what can be read there besides both ends and the edge:
+    the third node, whom was selected, or variables of pairs."""
+
+    SELECTION, UPDATE, SHOWN = enum.auto(), enum.auto(), enum.auto()
+
+
 class Expressions:
     """What names stand for at some place of a program, and how to read expressions there."""
 
@@ -60,6 +73,10 @@ class Expressions:
         self.variables: dict[str, Variable] = {}
         self.derived: dict[str, Form] = {}
         self.selections: dict[str, Selection] = {}
+        self.pair_variables: dict[str, Variable] = {}
+        self.pair_selections: dict[str, Selection] = {}
+        self.scope: Scope | None = None
+        """Of what is read, if it is of pairs."""
         self.booleans = {
             f"{f.stage}.{name}"
             for f in task.features
@@ -68,7 +85,16 @@ class Expressions:
         }
 
     def is_miss(self, name: str) -> bool:
-        return name in self.variables and self.variables[name].type is Type.MISS
+        variable = self.variables.get(name) or self.pair_variables.get(name)
+        return variable is not None and variable.type is Type.MISS
+
+    @contextlib.contextmanager
+    def of_pairs(self, scope: Scope) -> Iterator[None]:
+        self.scope = scope
+        try:
+            yield
+        finally:
+            self.scope = None
 
     def next_value(self, name: str, node: ast.expr) -> tuple[Term, ...]:
         match node:
@@ -152,8 +178,11 @@ class Expressions:
             return Term(scaled), Term(scaled * -1.0)
         return (Term(scaled if calls(call, "above") else scaled + ONE),)
 
-    def of_both_ends(self, node: ast.expr) -> tuple[Term, ...]:
-        """What is shown of an edge: a sum over the node, the other end and the edge."""
+    def of_both_ends(self, node: ast.expr, cases: bool) -> tuple[Term, ...]:
+        """What is shown of an edge: a sum over the node, the other end and the edge; of a pointer,
+        cases."""
+        if cases:
+            return self.terms(node)
         if _is_piecewise(node):
             raise FaultError(
                 node, "what is shown of an edge is a sum; make the case a variable of its ends"
@@ -231,6 +260,8 @@ class Expressions:
                 return ONE * float(value)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return self._linear(operand, selecting) * -1.0
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return _complement(self._boolean(operand, selecting))
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self._linear(left, selecting) + self._linear(right, selecting)
             case ast.BinOp(left=left, op=ast.Sub(), right=right):
@@ -248,18 +279,36 @@ class Expressions:
                 return self._read(node, selecting)
         raise FaultError(node, f"{ast.unparse(node)}: not something that one round computes")
 
+    def _places(self, selecting: bool) -> list[str]:
+        """Whose values can be read."""
+        match self.scope:
+            case Scope.SELECTION:
+                return [SELF, OTHER, EDGE, VIA, *LEGS]
+            case Scope.UPDATE:
+                return [SELF, OTHER, EDGE, *self.pair_selections]
+            case Scope.SHOWN:
+                return [SELF, OTHER, EDGE, PAIR]
+        return [SELF, OTHER, EDGE] if selecting else [SELF, *self.selections]
+
     def _read(self, node: ast.expr, selecting: bool) -> Form:
         path = ast.unparse(node).split(".")
-        places = [SELF, OTHER, EDGE] if selecting else [SELF, *self.selections]
+        places = self._places(selecting)
         where = SELF
         if path[0] in places:
             where, *path = path
-            if not selecting and path[:1] == [EDGE]:
+            where = LEGS.get(where, where)
+            if where in self.selections and path[:1] == [EDGE]:
                 where, path = f"{where}.{EDGE}", path[1:]
         if where.endswith(EDGE):
             view, path = (path[:1], path[1:]) if path[:1] in ([BACK], [OWN]) else ([], path)
             channel = [*view, *path] if path[:1] == ["hint"] else [*view, "input", ".".join(path)]
             return self._read_channel(node, where, channel, selecting)
+        if where == PAIR:
+            if len(path) != 1 or path[0] not in self.pair_variables:
+                raise FaultError(
+                    node, unknown_name("variable of pairs", ".".join(path), self.pair_variables)
+                )
+            return read(PAIR, path[0])
         match path:
             case ["idx"] if "idx" not in self.variables:
                 return read(where, POSITION)
@@ -269,7 +318,8 @@ class Expressions:
                 return read(where, name)
             case [name] if name in self.derived:
                 return self.derived[name] if where == SELF else self.derived[name].relocated(where)
-        if path and path[0] in (OTHER, EDGE, *self.selections):
+        others = (OTHER, EDGE, PAIR, VIA, *LEGS, *self.selections, *self.pair_selections)
+        if path and path[0] in others:
             here = ", ".join(f"{place}.…" for place in places)
             raise FaultError(
                 node, f"{ast.unparse(node)}: cannot be read here; here one can read {here}"
@@ -335,4 +385,4 @@ def _bare_name(node: ast.expr) -> str:
     *path, name = ast.unparse(node).split(".")
     if path and path[-1] in ("input", "hint"):
         return f"{path[-1]}.{name}"
-    return f"input.{name}" if path and path[-1] in (EDGE, BACK, OWN) else name
+    return f"input.{name}" if path and path[-1] in (EDGE, BACK, OWN, *LEGS) else name

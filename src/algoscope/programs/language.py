@@ -16,6 +16,11 @@ from algoscope import markup
 from algoscope.tasks import Task
 
 SELF, OTHER, EDGE, GRAPH = "self", "other", "edge", "graph"
+VIA, PAIR = "via", "pair"
+"""The third node, in a selection of pairs; a variable of pairs, in what is shown of edges."""
+LEGS = {"first_leg": "first_leg.edge", "second_leg": "second_leg.edge"}
+"""The edges from self to the third node and from there to other: `first_leg.A`."""
+FIRST_LEG, SECOND_LEG = LEGS.values()
 POSITION = "input.pos"
 NOT = "not "
 """`not hint.x` is 1 - hint.x: an atom of its own, because it has to be exactly 0 beside numbers."""
@@ -52,7 +57,8 @@ class Atom(NamedTuple):
     """A value that a node can read: its own, that of a node it selected, or of the edge to that."""
 
     where: str
-    """SELF; OTHER, EDGE and GRAPH, in a selection; its name or its name with `.edge`, outside."""
+    """SELF; OTHER, EDGE and GRAPH, in a selection; its name or its name with `.edge`, outside. Of
+    pairs also VIA and the legs, in a selection; PAIR, in what is shown."""
     name: str
     """A variable, or a channel such as `input.s`, `not hint.i`, `back.input.A`: see `channels`."""
 
@@ -200,6 +206,9 @@ class Selection:
     """How many conditions the sender does not meet; those that miss the fewest come first."""
     unmet_hinges: tuple[Form, ...]
     """Further conditions: each is missed by max(0, form), which is 0 or at least 1."""
+    among: bool = False
+    """Whether no one is chosen: of all that meet the conditions the largest is read of each value,
+    and 0 where none does."""
 
     @property
     def forms(self) -> tuple[Form, ...]:
@@ -248,6 +257,22 @@ class Round:
 
 
 @dataclasses.dataclass(frozen=True)
+class Pairs:
+    """What every pair of nodes computes in the last round of a step, from the state before it.
+    Pairs keep nothing from step to step."""
+
+    variables: tuple[Variable, ...]
+    selections: tuple[Selection, ...]
+    """The third node with the largest score, over SELF, OTHER, EDGE, VIA and the legs."""
+    updates: tuple[Update, ...]
+    """Over SELF, OTHER, EDGE and what the selected hold."""
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return tuple(term for update in self.updates for term in update.terms)
+
+
+@dataclasses.dataclass(frozen=True)
 class GraphProgram:
     name: str
     task: Task
@@ -258,6 +283,8 @@ class GraphProgram:
     emitted: tuple[Emitted, ...]
     fully_connected: bool
     """Whether a node can select every node, or only its neighbours and itself."""
+    pairs: Pairs | None = None
+    """If there are any, the program is for a processor with triplets."""
 
     @property
     def idx(self) -> str:
@@ -272,7 +299,8 @@ class GraphProgram:
     @property
     def compares(self) -> bool:
         """Whether it compares numbers exactly, by a Miss."""
-        return any(variable.type is Type.MISS for variable in self.variables)
+        of_pairs = self.pairs.variables if self.pairs else ()
+        return any(variable.type is Type.MISS for variable in (*self.variables, *of_pairs))
 
     @property
     def atoms(self) -> set[Atom]:
@@ -280,6 +308,9 @@ class GraphProgram:
         selections = [s for round_ in self.rounds for s in round_.selections]
         terms = [t for round_ in self.rounds for update in round_.updates for t in update.terms]
         terms += [t for emitted in self.emitted for t in emitted.terms]
+        if self.pairs:
+            selections += self.pairs.selections
+            terms += self.pairs.terms
         forms = [form for part in (*selections, *terms) for form in part.forms]
         return {atom for form in forms for atom in form.terms}
 

@@ -143,12 +143,17 @@ class Bounds:
 
 def lower(program: GraphProgram, resolution: float = FLOAT32.resolution) -> Lowered:
     """The units of the program where positions are equal or at least 1 / resolution apart."""
+    for selection in (s for round_ in program.rounds for s in round_.selections):
+        if selection.among:
+            raise CompileError(
+                f"{selection.name}: got among(…) in a program without variables of pairs, needed "
+                "minimum(…) or maximum(…): only where there are pairs do nodes take maxima"
+            )
     program = _plain(program)
-    bounds = _bounds(program, resolution)
-    nodes, edges, graph = _channels(program)
+    bounds = bounds_of(program, resolution)
+    nodes, edges, graph = channels_read(program)
     rounds = tuple(_lower_round(round_, bounds, resolution) for round_ in program.rounds)
-    features = {f.name: f for f in program.task.features}
-    emitted = tuple(_lower_emitted(e, features[e.feature], resolution) for e in program.emitted)
+    emitted = lower_all_emitted(program, resolution)
     misses = frozenset(v.name for v in program.variables if v.type is Type.MISS)
     return Lowered(nodes, edges, graph, rounds, emitted, bounds, program.idx, misses)
 
@@ -184,7 +189,7 @@ def _plain(program: GraphProgram) -> GraphProgram:
     return dataclasses.replace(program, rounds=tuple(map(plain_round, program.rounds)))
 
 
-def _bounds(program: GraphProgram, resolution: float) -> Bounds:
+def bounds_of(program: GraphProgram, resolution: float) -> Bounds:
     largest = {v.name: v.bound.at(resolution) for v in program.variables} | {POSITION: 1.0}
     variables = Bounds(dict(largest))
     numbers = {f.name for f in program.task.features if f.location is not Location.EDGE}
@@ -197,7 +202,7 @@ def _bounds(program: GraphProgram, resolution: float) -> Bounds:
     return Bounds(largest)
 
 
-def _channels(
+def channels_read(
     program: GraphProgram,
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The features of nodes, edges and the graph that the program reads anywhere."""
@@ -211,7 +216,7 @@ def _channels(
 def _lower_round(round_: Round, bounds: Bounds, resolution: float) -> LoweredRound:
     terms = [(update.variable, term) for update in round_.updates for term in update.terms]
     units = (
-        HiddenUnit(variable, term.coefficient.at(resolution), _lower_term(term, bounds, resolution))
+        HiddenUnit(variable, term.coefficient.at(resolution), lower_term(term, bounds, resolution))
         for variable, term in terms
     )
     return LoweredRound(
@@ -231,7 +236,7 @@ def _lower_selection(selection: Selection, bounds: Bounds, resolution: float) ->
     unmet = selection.unmet.at(resolution)
     gain = bounds.size(score)
     gain += sum(abs(h.weight) * max(0.0, bounds.most(h.form)) for h in hinges)
-    penalty = _power_of_two_from(gain + 1)
+    penalty = power_of_two_from(gain + 1)
     hinges = [Weighted(h.form, h.weight / (1 - LEAKY_SLOPE)) for h in hinges]
     conditions = [Weighted(cut, -penalty / (1 - LEAKY_SLOPE)) for cut in cuts]
     for form, weight in hinges + conditions:
@@ -266,14 +271,24 @@ def _seen(form: Linear[float]) -> Linear[float]:
     return Linear({atom: c for atom, c in form.terms.items() if atom.where not in shared}, 0.0)
 
 
-def _lower_term(term: Term, bounds: Bounds, resolution: float) -> Linear[float]:
+def lower_term(term: Term, bounds: Bounds, resolution: float) -> Linear[float]:
     """value - M missed, where missed is 0 if the guard is met and at least 1 elsewhere."""
     value = term.value.at(resolution)
     missed = term.guard.unmet.at(resolution) + term.guard.excess.at(resolution) * resolution
-    return value - missed * _power_of_two_from(max(1.0, bounds.size(value)))
+    return value - missed * power_of_two_from(max(1.0, bounds.size(value)))
 
 
-def _lower_emitted(emitted: Emitted, feature: Feature, resolution: float) -> AnyEmitted:
+def lower_all_emitted(program: GraphProgram, resolution: float) -> tuple[AnyEmitted, ...]:
+    features = {f.name: f for f in program.task.features}
+    return tuple(
+        _lower_emitted(e, features[e.feature], resolution, program.pairs is not None)
+        for e in program.emitted
+    )
+
+
+def _lower_emitted(
+    emitted: Emitted, feature: Feature, resolution: float, has_pairs: bool
+) -> AnyEmitted:
     match feature.location, feature.kind:
         case Location.NODE, Kind.POINTER:
             return EmittedPointer(feature, _pointer_units(emitted, resolution))
@@ -281,9 +296,11 @@ def _lower_emitted(emitted: Emitted, feature: Feature, resolution: float) -> Any
             first = _decoded(feature, emitted.classes[1], resolution)
             return EmittedPointer(feature, _pointer_units(emitted, resolution), first)
         case Location.EDGE, Kind.POINTER:
+            if has_pairs:
+                return EmittedPointer(feature, _pointer_units(emitted, resolution))
             raise CompileError(
                 f"{emitted.feature}: a pointer of an edge cannot be shown; variables are of nodes, "
-                "and an edge shows sums of what its ends hold"
+                "and an edge shows sums of what its ends hold; declare variables of pairs"
             )
     forms = (_decoded(feature, terms, resolution) for terms in emitted.classes)
     return EmittedForms(feature, tuple(forms))
@@ -313,5 +330,5 @@ def _pointer_units(emitted: Emitted, resolution: float) -> tuple[Weighted, ...]:
     return (*cases, Weighted(Linear({}, _BELOW_POSITIONS), 2.0 * len(cases) - 1.0))
 
 
-def _power_of_two_from(value: float) -> float:
+def power_of_two_from(value: float) -> float:
     return float(2.0 ** np.ceil(np.log2(value)))

@@ -8,12 +8,14 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from algoscope.programs import pairs
 from algoscope.programs.channels import Channels, channels
 from algoscope.programs.language import (
     EDGE,
     GRAPH,
     NOT,
     OTHER,
+    PAIR,
     SELF,
     Atom,
     Emitted,
@@ -24,6 +26,7 @@ from algoscope.programs.language import (
     Selection,
     Term,
     Type,
+    Variable,
 )
 from algoscope.programs.precision import FLOAT32
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
@@ -48,6 +51,8 @@ class RoundView(NamedTuple):
     """[batch, receiver] -> the sender, by selection."""
     running: np.ndarray
     """Which samples have not ended: [batch]."""
+    thirds: dict[str, np.ndarray]
+    """[batch, self, other] -> the third node, by selection of pairs; in a step's last round."""
 
 
 class Observer(Protocol):
@@ -94,6 +99,8 @@ class Machine:
         for feature, value in self.inputs.items():
             self._connect(feature, value)
         self.state = {v.name: np.zeros((count, self.nodes)) for v in program.variables}
+        of_pairs = program.pairs.variables if program.pairs else ()
+        self.pairs = {v.name: np.zeros(self.neighbours.shape) for v in of_pairs}
         self.hints = {
             f.name: np.asarray(batch.hints[f.name][:, 0]) for f in batch.task.at(Stage.HINT)
         }
@@ -112,6 +119,8 @@ class Machine:
         self.watches_leads, self.leads = False, np.full(count, np.inf)
         self.runners_up: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         """By selection of a round: the second best senders, and how far they are behind."""
+        self.those: dict[str, np.ndarray] = {}
+        """Of a round, who meets the conditions of each `among`: bool [batch, receiver or 1, n]"""
 
     def _connect(self, feature: Feature, value: np.ndarray) -> None:
         if feature.is_pointer:
@@ -135,8 +144,11 @@ class Machine:
         running = self.number < self.steps
         for number, round_ in enumerate(self.program.rounds):
             nodes = self._readable(self.channels.nodes)
+            self.those = {}
             chosen = {s.name: self._choose(s, nodes) for s in round_.selections}
             everyone += chosen.values()
+            is_last = number + 1 == len(self.program.rounds)
+            thirds = self._update_pairs(nodes, running) if is_last else {}
             values = dict(nodes)
             for name, senders in chosen.items():
                 values |= self._fetch(name, senders, nodes)
@@ -144,11 +156,11 @@ class Machine:
             self.state = {u.variable: zero + self._total(u.terms, values) for u in round_.updates}
             if self.watches_leads:
                 self._note_leads(round_, nodes, chosen)
-            self._snap()
-            self._check(running)
+            self._snap(self.program.variables, self.state)
+            self._check(running, self.program.variables, self.state)
             if self.observer:
                 _, edges, graph = self.channels
-                view = RoundView(nodes, edges, graph, self._allowed(), chosen, running)
+                view = RoundView(nodes, edges, graph, self._allowed(), chosen, running, thirds)
                 self.observer.after_round(number, view, self.state)
         self.neighbours = before
         emitted = self.emit(outputs)
@@ -157,6 +169,22 @@ class Machine:
         self.hints = {name: emitted[name] for name in self.hints}
         self.number += 1
         return Step(everyone, np.stack(list(self.state.values()), -1), emitted)
+
+    def _update_pairs(self, nodes: Values, running: np.ndarray) -> dict[str, np.ndarray]:
+        """Whom pairs select; their variables change."""
+        of_pairs = self.program.pairs
+        if of_pairs is None:
+            return {}
+        chosen = {
+            s.name: pairs.selected(s, nodes, self.channels, self._linear)
+            for s in of_pairs.selections
+        }
+        values = pairs.readable(of_pairs, chosen, nodes, self.channels)
+        zero = np.zeros(self.neighbours.shape)
+        self.pairs = {u.variable: zero + self._total(u.terms, values) for u in of_pairs.updates}
+        self._snap(of_pairs.variables, self.pairs)
+        self._check(running, of_pairs.variables, self.pairs)
+        return chosen
 
     def emit(self, outputs: bool = True) -> dict[str, np.ndarray]:
         """Hints and outputs of the present state, in the form of the batch: [batch, …]"""
@@ -184,6 +212,8 @@ class Machine:
         for atom, c in linear.terms.items():
             if atom.where == EDGE:
                 total = total + self.channels.edges[atom.name] * c
+            elif atom.where == PAIR:
+                total = total + self.pairs[atom.name] * c
             elif atom.where == GRAPH:
                 total = total + self.channels.graph[atom.name][:, None, None] * c
         return total
@@ -194,6 +224,9 @@ class Machine:
         unmet = self._of_pairs(selection.unmet, nodes)
         for hinge in selection.unmet_hinges:
             unmet = unmet + np.maximum(self._of_pairs(hinge, nodes), 0.0)
+        if selection.among:
+            shape = (count, unmet.shape[1], self.nodes)
+            self.those[selection.name] = np.broadcast_to(unmet <= _SLACK, shape)
         score = np.zeros((count, 1, self.nodes)) + self._of_pairs(selection.score, nodes)
         for hinge in selection.hinges:
             cut = np.maximum(self._of_pairs(hinge.value, nodes), 0.0)
@@ -229,34 +262,44 @@ class Machine:
         return np.ones_like(self.neighbours) if self.program.fully_connected else self.neighbours
 
     def _fetch(self, name: str, senders: np.ndarray, nodes: Values) -> Values:
-        """What the selected senders and the edges to them hold: [batch, receiver]"""
+        """What the selected senders and the edges to them hold; of those that meet the conditions
+        of an `among`, the largest. [batch, receiver]"""
         samples, receivers = np.ogrid[: len(senders), : self.nodes]
-        fetched = {
-            Atom(name, read): nodes[Atom(SELF, read)][samples, senders]
-            for read in self.read_names.get(name, ())
-        }
+        those = self.those.get(name)
+
+        def held(values: np.ndarray) -> np.ndarray:
+            if those is not None:
+                largest = np.where(those, values, 0.0).max(-1)
+                return np.broadcast_to(largest, senders.shape)
+            rows = receivers if values.shape[1] > 1 else 0
+            return values[samples, rows, senders]
+
         edges = f"{name}.{EDGE}"
-        return fetched | {
-            Atom(edges, read): self.channels.edges[read][samples, receivers, senders]
+        return {
+            Atom(name, read): held(nodes[Atom(SELF, read)][:, None])
+            for read in self.read_names.get(name, ())
+        } | {
+            Atom(edges, read): held(self.channels.edges[read])
             for read in self.read_names.get(edges, ())
         }
 
-    def _snap(self) -> None:
+    def _snap(self, variables: tuple[Variable, ...], values: dict[str, np.ndarray]) -> None:
         """Takes rounding off Bools, and off Misses that are 0: sums of large numbers that cancel
         leave some."""
-        for variable in self.program.variables:
-            value = self.state[variable.name]
+        for variable in variables:
+            value = values[variable.name]
             if variable.type is Type.BOOL:
                 whole = np.round(value)
-                self.state[variable.name] = np.where(np.abs(value - whole) < 1e-6, whole, value)
+                values[variable.name] = np.where(np.abs(value - whole) < 1e-6, whole, value)
             elif variable.type is Type.MISS:
-                self.state[variable.name] = np.where(value < 1e-3, 0.0, value)
+                values[variable.name] = np.where(value < 1e-3, 0.0, value)
 
-    def _check(self, running: np.ndarray) -> None:
+    def _check(self, running: np.ndarray, variables: tuple[Variable, ...], values: dict) -> None:
         """Promises hold until a sample's last step; what follows is padding."""
-        for variable in self.program.variables:
-            value, bound = self.state[variable.name], variable.bound.at(self.resolution)
-            beyond = running & ((value > bound + _SLACK) | (value < -_SLACK)).any(1)
+        for variable in variables:
+            value, bound = values[variable.name], variable.bound.at(self.resolution)
+            flat = value.reshape(len(value), -1)
+            beyond = running & ((flat > bound + _SLACK) | (flat < -_SLACK)).any(1)
             if beyond.any():
                 self._note(
                     beyond,
@@ -265,7 +308,7 @@ class Machine:
                     "larger; if a Bool, two of its cases hold at once",
                 )
             if variable.type is Type.BOOL:
-                between = running & ((value != 0) & (value != 1)).any(1)
+                between = running & ((flat != 0) & (flat != 1)).any(1)
                 reason = f"{variable.name}, step {self.number}: got a value that is neither 0 nor 1"
                 self._note(between, reason)
 
@@ -287,6 +330,12 @@ class Machine:
         """The emitted value in the form of the batch."""
         feature = self.features[emitted.feature]
         zero = np.zeros_like(self.positions)
+        if (feature.location, feature.kind) == (Location.EDGE, Kind.POINTER):
+            cases = [
+                pairs.Case(*(self._of_pairs(f, values) for f in (term.value, term.guard.unmet)))
+                for term in emitted.terms
+            ]
+            return pairs.pointed(cases, values[Atom(SELF, self.program.idx)])
         if feature.location is Location.EDGE:
             forms = (terms[0].value for terms in emitted.classes)
             zero = np.zeros(self.neighbours.shape)

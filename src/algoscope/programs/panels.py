@@ -9,16 +9,18 @@ A bias is the last row of its matrix, named 1. What a program leaves unused has 
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from algoscope import networks
 from algoscope.networks import Network
 from algoscope.networks.encoders import reads_at
+from algoscope.programs import triplets
 from algoscope.programs.compiler import compile_program, head_units
 from algoscope.programs.language import BACK, OWN, GraphProgram
 from algoscope.programs.lowering import Head, lower
+from algoscope.programs.precision import FLOAT32
 from algoscope.tasks import Location
 
 
@@ -33,7 +35,8 @@ class Panel(NamedTuple):
 def panels(program: GraphProgram) -> dict[str, list[Panel]]:
     """The panels of a compiled program."""
     network = compile_program(program).network
-    return network_panels(network, _Names(program, network.config.width).rows_and_columns)
+    names = _Names if program.pairs is None else _TripletNames
+    return network_panels(network, names(program, network.config.width).rows_and_columns)
 
 
 def network_panels(
@@ -74,10 +77,13 @@ class _Names:
     def __init__(self, program: GraphProgram, width: int):
         self.width = width
         self.features = {f.name: f for f in program.task.features}
-        self.lowered = lower(program)
+        self.lowered = self.lower(program)
         self.nodes = _filled(self.lowered.nodes, width)
         self.edges, self.graph = list(self.lowered.edges), list(self.lowered.graph)
         self.states = [_numbered([u.variable for u in r.units]) for r in self.lowered.rounds]
+
+    def lower(self, program: GraphProgram) -> Any:
+        return lower(program)
 
     def rows_and_columns(self, layer: str) -> tuple[list[str], list[str]]:
         match layer.split("."):
@@ -132,6 +138,51 @@ class _Names:
                 return []
         before = [f"{name} before" for name in self.states[-1]]
         return self.nodes + _filled(before, self.width) + self.states[-1]
+
+
+class _TripletNames(_Names):
+    """Those of a processor that takes maxima: messages and triplets are numbered."""
+
+    def lower(self, program: GraphProgram) -> Any:
+        return triplets.lower(program, FLOAT32)
+
+    def rows_and_columns(self, layer: str) -> tuple[list[str], list[str]]:
+        parts = layer.split(".")
+        if parts[0] == "processor":
+            number = int(parts[1]) if parts[1].isdigit() else 0
+            return self._processor(".".join(parts[2 if parts[1].isdigit() else 1 :]), number)
+        return super().rows_and_columns(layer)
+
+    def _processor(self, part: str, number: int) -> tuple[list[str], list[str]]:
+        read = self.nodes + self.states[number - 1]
+        messages = [f"message {k + 1}" for k in range(len(self.lowered.rounds[number].messages))]
+        channels = [f"triplet {k + 1}" for k in range(len(self.lowered.pairs.channels))]
+        match part:
+            case "own":
+                return read, self.states[number]
+            case "message":
+                return messages, self.states[number]
+            case "edge":
+                return self.edges, []
+            case "mlp.1":
+                return messages, messages
+            case "mlp.0":
+                return [], messages
+            case "first" | "second" | "third":
+                return read, channels
+            case "first_second" | "first_third" | "second_third":
+                return self.edges, channels
+            case "triplet_out":
+                return channels, self._pairs()
+        return (read if part in ("sender", "receiver") else []), []
+
+    def _pairs(self) -> list[str]:
+        return _numbered([unit.variable for unit in self.lowered.pairs.units])
+
+    def _decoder_rows(self, part: str) -> list[str]:
+        if part == "edge":
+            return _filled(self.edges, self.width) + self._pairs()
+        return super()._decoder_rows(part)
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

@@ -8,20 +8,32 @@ import warnings
 
 from algoscope import tasks
 from algoscope.errors import unknown_name
-from algoscope.programs.expressions import Expressions, Fault, FaultError, calls, calls_inside
+from algoscope.programs.expressions import (
+    Expressions,
+    Fault,
+    FaultError,
+    Scope,
+    calls,
+    calls_inside,
+)
 from algoscope.programs.language import (
     ALWAYS,
     EDGE,
     GRAPH,
+    LEGS,
     MISS_SCALE,
     OTHER,
+    PAIR,
     SELF,
+    VIA,
     ZERO,
     DegreeError,
     Emitted,
+    Form,
     GraphProgram,
     N,
     Number,
+    Pairs,
     Role,
     Round,
     Selection,
@@ -33,7 +45,8 @@ from algoscope.programs.language import (
 )
 from algoscope.tasks import Kind, Location, Stage, Task
 
-_WORDS = (SELF, OTHER, EDGE, GRAPH, "idx", "N", "input", "hint", "output", "then")
+_WORDS = (SELF, OTHER, EDGE, GRAPH, PAIR, VIA, *LEGS)
+_WORDS += ("idx", "N", "input", "hint", "output", "then")
 
 _MOST_CHARACTERS = 100_000
 _MOST_DEPTH = 100
@@ -44,7 +57,8 @@ class ProgramError(ValueError):
 
     def __init__(self, name: str, faults: list[Fault]):
         self.faults = sorted(faults)
-        super().__init__(f"program {name}:\n" + "\n".join(str(fault) for fault in self.faults))
+        before = " " if len(faults) == 1 else "\n"
+        super().__init__(f"program {name}:{before}" + "\n".join(map(str, self.faults)))
 
 
 def parse(
@@ -73,7 +87,8 @@ def parse(
         tuple(reader.variables.values()),
         tuple(map(reader.completed, reader.rounds)),
         tuple(reader.emitted.values()),
-        fully_connected,
+        fully_connected or reader.pairs is not None,
+        reader.pairs,
     )
 
 
@@ -109,6 +124,7 @@ class _Reader(Expressions):
         super().__init__(task)
         self.features = {f.name: f for f in task.features}
         self.updates: dict[str, Update] = {}
+        self.pair_updates: dict[str, Update] = {}
         self.rounds: list[Round] = []
         self.updated: set[str] = set()
         self.emitted: dict[str, Emitted] = {}
@@ -136,15 +152,32 @@ class _Reader(Expressions):
                 annotation=annotation,
                 value=None | ast.Constant(value=0) as brief,
             ):
-                self._declare(statement, name, annotation, brief is not None)
+                variable = self._declared(statement, name, annotation, brief is not None)
+                self.variables[name] = variable
+            case ast.AnnAssign(
+                target=ast.Attribute(value=ast.Name(id="pair"), attr=name),
+                annotation=annotation,
+                value=None,
+            ):
+                self.pair_variables[name] = self._declared(statement, name, annotation, True)
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="pair"), attr=name)], value=value
+            ):
+                self._update_pairs(statement, name, value)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                taken = name in self.derived or name in self.selections or name in self.updates
+                used = (self.derived, self.selections, self.updates, self.pair_selections)
+                taken = any(name in names for names in used)
                 if taken or (name in _WORDS and name not in self.variables):
                     raise FaultError(statement, f"{name}: defined twice, or a word of the language")
                 if name in self.variables:
                     self.updates[name] = Update(name, self.next_value(name, value))
+                elif calls(value, "minimum", "maximum") and _names_third_nodes(value):
+                    with self.of_pairs(Scope.SELECTION):
+                        self.pair_selections[name] = self._selected(name, value)
                 elif calls(value, "minimum", "maximum"):
-                    self._select(name, value)
+                    self.selections[name] = self._selected(name, value)
+                elif calls(value, "among"):
+                    self.selections[name] = self._among(name, value)
                 else:
                     self._derive(name, value)
             case ast.Assign(targets=targets, value=value):
@@ -156,15 +189,21 @@ class _Reader(Expressions):
                     except FaultError as error:
                         self.faults.append(error.fault)
             case ast.Expr(value=ast.Name(id="then")):
+                if self.pair_selections or self.pair_updates:
+                    raise FaultError(
+                        statement,
+                        "then: got a round after what pairs compute, needed them in the last one: "
+                        "the processor gives pairs nothing before it",
+                    )
                 self.end_round()
             case _:
                 raise FaultError(
                     statement,
-                    "needed `name: Type`, `name: Type = 0`, `name = …`, `hint.name = …`, "
-                    "`output.name = …` or `then`",
+                    "needed `name: Type`, `name: Type = 0`, `pair.name: Type`, `name = …`, "
+                    "`pair.name = …`, `hint.name = …`, `output.name = …` or `then`",
                 )
 
-    def _declare(self, statement, name, annotation, brief):
+    def _declared(self, statement, name, annotation, brief) -> Variable:
         match annotation:
             case ast.Name(id="Bool" | "Node" as kind):
                 variable = Variable(name, Type(kind), Number(1.0), brief)
@@ -179,15 +218,35 @@ class _Reader(Expressions):
                     f"{name}: needed Bool, Node, Float(its largest value) or Miss(the largest "
                     "difference)",
                 )
-        if name in self.variables:
+        if name in self.variables or name in self.pair_variables:
             raise FaultError(statement, f"{name}: declared twice")
         if name in _WORDS and (name, variable.type) != ("idx", Type.NODE):
             raise FaultError(
                 statement, f"{name}: a word of the language; of these only idx: Node is declared"
             )
-        self.variables[name] = variable
         if variable.type is Type.BOOL:
             self.booleans.add(name)
+        return variable
+
+    def _update_pairs(self, statement, name, value):
+        if name not in self.pair_variables:
+            raise FaultError(
+                statement, unknown_name("variable of pairs", name, self.pair_variables)
+            )
+        if name in self.pair_updates:
+            raise FaultError(statement, f"{name}: defined twice, or a word of the language")
+        with self.of_pairs(Scope.UPDATE):
+            self.pair_updates[name] = Update(name, self.terms(value))
+
+    @property
+    def pairs(self) -> Pairs | None:
+        if not self.pair_variables:
+            return None
+        return Pairs(
+            tuple(self.pair_variables.values()),
+            tuple(self.pair_selections.values()),
+            tuple(self.pair_updates.values()),
+        )
 
     def _derive(self, name, value):
         terms = self.terms(value)
@@ -207,24 +266,32 @@ class _Reader(Expressions):
         self.derived[name] = sum((term.value * term.coefficient for term in terms), ZERO)
         self.booleans.add(name)
 
-    def _select(self, name, call):
+    def _selected(self, name, call) -> Selection:
         if len(call.args) != 1 or any(k.arg != "where" for k in call.keywords):
             raise FaultError(call, "needed minimum(expression, where=condition) or maximum(…)")
         sign = -1.0 if call.func.id == "minimum" else 1.0
         score, hinges = self.score(call.args[0])
-        unmet, unmet_hinges = ZERO, []
-        for condition in _conjuncts([k.value for k in call.keywords]):
-            if isinstance(condition, ast.Compare):
-                unmet_hinges.append(self.missed_by(condition))
-            else:
-                unmet += self.guard(condition, selecting=True).unmet
-        self.selections[name] = Selection(
+        return Selection(
             name,
             score * sign,
             tuple(hinge.times(sign) for hinge in hinges),
-            unmet,
-            tuple(unmet_hinges),
+            *self._unmet(call),
         )
+
+    def _among(self, name, call) -> Selection:
+        if call.args or any(k.arg != "where" for k in call.keywords):
+            raise FaultError(call, "needed among(where=condition), or among() for all nodes")
+        return Selection(name, ZERO, (), *self._unmet(call), among=True)
+
+    def _unmet(self, call) -> tuple[Form, tuple[Form, ...]]:
+        """How many conditions of a selection are not met, and by how much others are missed."""
+        unmet, hinges = ZERO, []
+        for condition in _conjuncts([k.value for k in call.keywords]):
+            if isinstance(condition, ast.Compare):
+                hinges.append(self.missed_by(condition))
+            else:
+                unmet += self.guard(condition, selecting=True).unmet
+        return unmet, tuple(hinges)
 
     def _emit(self, target, value):
         match target:
@@ -239,7 +306,8 @@ class _Reader(Expressions):
                 if name in self.emitted:
                     raise FaultError(target, f"{stage}.{name}: shown twice")
                 for node in ast.walk(value):
-                    if isinstance(node, ast.Name) and node.id in self.selections:
+                    selections = self.selections | self.pair_selections
+                    if isinstance(node, ast.Name) and node.id in selections:
                         raise FaultError(
                             node,
                             f"{name}: got {node.id}, a selection, needed variables: what is shown "
@@ -259,7 +327,9 @@ class _Reader(Expressions):
                         value, f"{name}: got {len(parts)} values, needed {feature.classes}"
                     )
                 if feature.location is Location.EDGE:
-                    classes = tuple(self.of_both_ends(part) for part in parts)
+                    cases = feature.kind is Kind.POINTER and bool(self.pair_variables)
+                    with self.of_pairs(Scope.SHOWN):
+                        classes = tuple(self.of_both_ends(part, cases) for part in parts)
                 else:
                     classes = tuple(self.terms(part) for part in parts)
                 self.emitted[name] = Emitted(name, classes)
@@ -284,13 +354,23 @@ class _Reader(Expressions):
         for name in self.variables:
             if name not in self.updated:
                 self.faults.append(Fault(last_line, 1, f"{name}: declared and never updated"))
+        for name in self.pair_variables:
+            if name not in self.pair_updates:
+                reason = f"pair.{name}: declared and never updated"
+                self.faults.append(Fault(last_line, 1, reason))
         for feature in self.task.features:
             if feature.stage is not Stage.INPUT and feature.name not in self.emitted:
                 reason = f"{feature.stage}.{feature.name}: never shown, and {self.task.name} has it"
                 self.faults.append(Fault(last_line, 1, reason))
-        if not any(round_.selections for round_ in self.rounds):
+        reads = any(round_.selections for round_ in self.rounds) or self.pair_selections
+        if not reads:
             reason = "no minimum(…) or maximum(…): no node reads another"
             self.faults.append(Fault(last_line, 1, reason))
+
+
+def _names_third_nodes(call: ast.expr) -> bool:
+    names = {node.id for node in ast.walk(call) if isinstance(node, ast.Name)}
+    return not names.isdisjoint((VIA, *LEGS))
 
 
 def _conjuncts(conditions: list[ast.expr]) -> list[ast.expr]:

@@ -70,14 +70,26 @@ def register(program: GraphProgram) -> GraphProgram:
 def of_task(task: Task | str, role: Role) -> list[GraphProgram]:
     """All programs that have this role for the task, in alphabetical order."""
     task = tasks.get(task)
-    programs = (get(name) for name in sorted([*names(), *_registered]))
+    likely = [name for name in names() if _stated(name) == (task.name, role)]
+    programs = (get(name) for name in sorted([*likely, *_registered]))
     return [program for program in programs if program.task is task and program.role is role]
 
 
 def tasks_with_references() -> list[str]:
     """The names of all tasks that have an exact program."""
-    known = (get(name) for name in names())
-    return sorted({program.task.name for program in known if program.role is Role.REFERENCE})
+    stated = map(_stated, names())
+    return sorted({task for task, role in stated if role is Role.REFERENCE})
+
+
+@functools.cache
+def _stated(name: str) -> tuple[str, Role]:
+    """The task's name and the role that the comments of a program of the library state: a hundred
+    of them are read in the time in which a few programs are parsed."""
+    properties, _ = _properties(_text(_LIBRARY / f"{name}{_SUFFIX}"))
+    if "like" in properties:
+        base, _ = _properties(_text(_LIBRARY / f"{properties['like']}{_SUFFIX}"))
+        properties = base | properties
+    return properties["task"], Role(properties.get("role", Role.REFERENCE))
 
 
 def load(path: pathlib.Path | str) -> GraphProgram:

@@ -160,6 +160,8 @@ def verify(
 
 def _followed(program: GraphProgram, batch: Batch) -> int:
     """How many samples running error analysis follows, the more the less a sample costs."""
+    if program.pairs is not None:
+        return 0  # Their errors are not followed.
     parts = len(program.rounds) + sum(len(round_.selections) for round_ in program.rounds)
     return max(_FEWEST_FOLLOWED, _PAIRS_FOLLOWED // (batch.steps * parts * batch.nodes**2))
 

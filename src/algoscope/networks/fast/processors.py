@@ -64,8 +64,11 @@ class PlainOnScalars(eqx.Module):
     encoders: Encoders
 
     def __call__(self, scalars: Scalars, hidden: Float[Array, "n width"]) -> Processed:
-        processor, edges, graph = self.processor, scalars.edges, scalars.graph
-        if type(processor) in _READERS:
+        processor: Any = self.processor
+        edges, graph = scalars.edges, scalars.graph
+        # Where 1 - x is read beside small numbers, x and 1 added one by one lose their last digits.
+        composes = processor.config.matrix_precision != "highest"
+        if composes and type(processor) in _READERS:
             processor = self._on_scalars()
         else:
             edges, graph = self.encoders.edges(edges), self.encoders.graph(graph)

@@ -50,7 +50,7 @@ def check_processor(config: NetworkConfig) -> list[str]:
         for field in dataclasses.fields(config)
         if field.name in others and getattr(config, field.name) != field.default
     ]
-    if "heads" in mine:
+    if "heads" in mine and config.heads >= 1:
         divided = {"width": config.width, "attention_width": config.attention_width}
         if config.head_combination == "sum":
             divided = {"attention_width": config.attention_width or config.width}
