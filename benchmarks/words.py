@@ -73,6 +73,7 @@ def with_training(**options: Any) -> Part:
 PARTS: dict[str, Part] = {
     "usual": lambda c: c,
     "attention": with_objective("attention"),
+    "locked": with_training(teacher=("bfs_locked",)),
     "exchange": with_objective("exchange"),
     "hints-first": with_training(objective=("hints", "outputs=0:1@2000")),
     "mixed": with_problems(graphs=("clrs", "deep", "clrs", "sparse")),
@@ -82,6 +83,7 @@ PARTS: dict[str, Part] = {
     "decided": with_network(hint_repred_mode="hard_on_eval"),
     "memoryless": with_network(memory=False),
     "two-rounds": with_network(rounds=2, shared_rounds=False),
+    "views": with_network(edge_views=True),
     "edges": with_network(edge_information=True),
     "dropout": with_network(dropout=0.1),
     "long": lambda c: dataclasses.replace(c, steps=3 * c.steps),

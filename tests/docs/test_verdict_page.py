@@ -15,6 +15,9 @@ from algoscope.falsify.families import NUMBERS, STRUCTURES, WEIGHTS
 from algoscope.measures.thresholds import CRITERIA, PLACES, SOLVES
 from algoscope.verdict import FAILS, RUNS, SHORTCUT, UNDECIDED, WORDS
 
+SECOND = "held_out_2_first"
+"""The second held-out set, as it was judged before anything was changed."""
+
 
 @pytest.fixture(scope="module")
 def page() -> str:
@@ -26,13 +29,15 @@ def lab() -> str:
     return read("docs/lab/verdict.md")
 
 
-def _printed(benchmark: str, verb: str) -> str:
-    """What `python benchmarks/NAME.py VERB benchmarks/NAME.json` prints."""
+def _printed(benchmark: str, verb: str, results: str = "") -> str:
+    """What `python benchmarks/NAME.py VERB benchmarks/RESULTS.json` prints; the results have the
+    benchmark's name if none is given."""
     text = io.StringIO()
     script = ROOT / "benchmarks" / f"{benchmark}.py"
+    measured = script.with_name(f"{results or benchmark}.json")
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(text):
         patch.syspath_prepend(script.parent)
-        patch.setattr(sys, "argv", [script.name, verb, str(script.with_suffix(".json"))])
+        patch.setattr(sys, "argv", [script.name, verb, str(measured)])
         runpy.run_path(str(script), run_name="__main__")
     return text.getvalue()
 
@@ -70,8 +75,8 @@ def test_structures_and_rules_are_counted(page):
 def zoo() -> dict[tuple[str, bool], Counter]:
     """The words by set and truth, from what `zoo.py report` prints."""
     words: dict[tuple[str, bool], Counter] = {}
-    sections = _printed("zoo", "report").strip().split("### ")[1:]
-    for section in sections:
+    printed = _printed("zoo", "report") + _printed("zoo", "report", SECOND)
+    for section in printed.strip().split("### ")[1:]:
         name = section.partition(",")[0].lower()
         [made] = tables(section)
         for row in made.rows:
@@ -83,7 +88,7 @@ def zoo() -> dict[tuple[str, bool], Counter]:
 
 def test_the_page_shows_what_the_zoo_says(page, zoo):
     shown = table(page, "set", "truth", "subjects", "runs")
-    assert len(shown.rows) == len(zoo) == 8
+    assert len(shown.rows) == len(zoo) == 10
     for name, truth, *counts in shown.rows:
         words = zoo[name, truth == "exact"]
         assert [int(count) for count in counts] == [
@@ -101,8 +106,17 @@ def test_no_wrong_program_runs_and_no_exact_one_takes_a_shortcut(zoo):
             assert not words[RUNS], name
 
 
+def test_the_page_says_how_much_of_the_second_set_was_judged(page):
+    judged = json.loads((ROOT / "benchmarks" / f"{SECOND}.json").read_text())
+    programs = list((ROOT / "benchmarks" / "programs" / "held_out_2").glob("*.program"))
+    assert f"{len(judged)} of the {len(programs)} programs of the second set" in one_line(page)
+    assert not any(result.get("contradicted") for result in judged.values())
+    assert all(result["smallest"] for result in judged.values() if result["rate"])
+
+
 def test_readme_and_findings_count_the_held_out_subjects(zoo):
-    held_out = sum(sum(words.values()) for (name, _), words in zoo.items() if "held" in name)
+    of_first = [words for (name, _), words in zoo.items() if name == "held-out programs"]
+    held_out = sum(sum(words.values()) for words in of_first)
     assert f"Of {held_out // 2} held-out programs, each judged twice" in one_line(read("README.md"))
     findings = one_line(read("docs/explanation/findings.md"))
     assert f"{held_out // 2} held-out programs, two seeds of problems" in findings

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pages import ROOT, one_line, read, table
 
-from algoscope.verdict import APPROXIMATES, RUNS, RUNS_UP_TO, SHORTCUT
+from algoscope.verdict import APPROXIMATES, RUNS, RUNS_UP_TO, SHORTCUT, UNDECIDED
 
 WORDS = (RUNS, RUNS_UP_TO, APPROXIMATES, SHORTCUT)
 NAMES = {"BFS": "bfs", "Bellman-Ford": "bellman_ford"}
@@ -93,3 +93,47 @@ def test_what_is_said_about_reads(lines):
     taught = [one for one in lines["recipes"] if "attention" in one.recipe and one.task == "bfs"]
     reads = [value for one in taught for key, value in one.tested.items() if "reads" in key]
     assert min(reads) > 0.995
+
+
+def test_the_table_of_networks_that_see_their_own_pointer(lines):
+    shown = table(read("docs/lab/recipes.md"), "edges both ways")
+    named = {one.recipe for one in lines["own_pointer"]}
+    for taught, memory, views, *rest in shown.rows:
+        parts = {"deep", "discrete", "rate-1e-3"}
+        parts |= {"attention", "locked"} if taught == "`bfs_locked`" else set()
+        parts |= {"memoryless"} if memory == "no" else set()
+        parts |= {"views"} if views == "yes" else set()
+        (recipe,) = [name for name in named if set(name.split("+")) == parts]
+        named.remove(recipe)
+        members = [one for one in lines["own_pointer"] if one.recipe == recipe]
+        assert len({one.seed for one in members}) == len(members) == 4
+        accuracy, median = _numbers(members)
+        far = np.mean([one.scores["256"] for one in members])
+        most = 100 * max(one.rate.value for one in members)
+        counts = _counts(members, (RUNS, APPROXIMATES, UNDECIDED))
+        assert rest == [*counts, accuracy, f"{far:.4f}", median, f"{most:.2g} %"]
+    assert not named
+
+
+def test_what_is_said_about_networks_that_see_their_own_pointer(lines):
+    page = one_line(read("docs/lab/recipes.md"))
+    seeing = [one for one in lines["own_pointer"] if "views" in one.recipe]
+    running = [one for one in seeing if one.word == RUNS]
+    assert f"with them {len(running)} of {len(seeing)} do" in page
+    forgetful = [one for one in seeing if "memoryless" in one.recipe]
+    assert len(forgetful) == 8
+    assert not any(one.families["line"][0] for one in forgetful)
+    wrong = sum(families[0] for one in forgetful for families in one.families.values())
+    assert wrong == 3
+    assert "three disagreements of networks without memory" in page
+    runs = [one for one in forgetful if one.word == RUNS]
+    untaught = [one for one in runs if "attention" not in one.recipe]
+    assert 2 * len(untaught) == len(runs)
+    said = f"{len(runs)} of 8 networks *run* BFS on {runs[0].problems:,} problems"
+    assert said in one_line(read("docs/explanation/findings.md"))
+    alone = [one for one in seeing if "memoryless" in one.recipe and "attention" not in one.recipe]
+    assert {one.which for one in alone} == {"bfs_self"}
+    reads = [value for one in alone for key, value in one.tested.items() if "reads" in key]
+    assert min(reads) > 0.9995
+    least = min(one.scores["256"] for one in running)
+    assert f"is right on {least:.4f} of the answers at 256" in page

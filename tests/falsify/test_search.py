@@ -168,3 +168,15 @@ def test_an_untrained_network_is_wrong_nearly_everywhere():
     result = falsify(network, "bfs", problems=200, sizes=(4, 8))
     assert result.rate.value > 0.9
     assert result.region is None
+
+
+@pytest.mark.parametrize("odd", [True, False])
+def test_a_fault_of_odd_or_of_even_sizes_alone_is_found(odd):
+    def answer(batch: Batch) -> dict:
+        wrong = batch.nodes % 2 == odd
+        return {"min": np.zeros_like(batch.outputs["min"]) if wrong else batch.outputs["min"]}
+
+    result = falsify(answer, "minimum", problems=FEW)
+    assert 0 < result.wrong < result.problems
+    assert result.smallest is not None
+    assert result.smallest.batch.nodes % 2 == odd

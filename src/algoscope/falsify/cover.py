@@ -10,6 +10,7 @@ import functools
 import numpy as np
 
 from algoscope.falsify.families import (
+    SEARCH,
     Problem,
     domain,
     families,
@@ -23,6 +24,8 @@ from algoscope.tasks import Batch, Task
 SIZES = {4: 0.34, 8: 0.34, 16: 0.24, 32: 0.06, 64: 0.015, 128: 0.005}
 """Numbers of nodes, and the share of the problems that each has: small ones are cheap, and most
 faults show in them; large ones are for depth."""
+ODD = 7
+"""Nodes of the search's problems of an odd size, which none of `SIZES` is."""
 COVERED = 2 / 3
 """The share of problems that come from families; the others are found by search."""
 
@@ -72,9 +75,23 @@ def some_of_each(task: Task, nodes: int, each: int, seed: int) -> Batch:
 
 
 def shares(sizes: tuple[int, ...]) -> dict[int, float]:
-    """Of the problems, by size."""
-    weights = {n: SIZES.get(n, min(SIZES.values())) for n in sizes}
+    """Of the problems, by size; others count as the nearest of `SIZES`."""
+    weights = {n: SIZES[min(SIZES, key=lambda known: abs(known - n))] for n in sizes}
     return {n: weight / sum(weights.values()) for n, weight in weights.items()}
+
+
+def of_odd_size(task: Task, sizes: tuple[int, ...], count: int, seed: int) -> list[Group]:
+    """About so many problems of all families with an odd number of nodes, as part of the search;
+    none if one of the sizes is odd, or if they end before it."""
+    if any(n % 2 for n in sizes) or not min(sizes) < ODD < max(sizes):
+        return []
+    random = np.random.default_rng([seed, 2])
+    members = families(domain(task))
+    by_size: dict[int, list[tuple[str, Problem]]] = {}
+    for member in members:
+        for problem in member.draw(ODD, max(1, count // len(members)), random):
+            by_size.setdefault(size(problem), []).append((SEARCH, problem))
+    return [Group.of(task, named) for named in by_size.values()]
 
 
 @functools.lru_cache(maxsize=8)

@@ -16,17 +16,16 @@ import jax
 import numpy as np
 
 from algoscope import tasks
-from algoscope.falsify.cover import COVERED, SIZES, Group, cover, shares
+from algoscope.falsify.cover import COVERED, ODD, SIZES, Group, cover, of_odd_size, shares
 from algoscope.falsify.disagreement import LARGEST_TOLERANCE, Disagreement, compare_all
 from algoscope.falsify.families import SEARCH
-from algoscope.falsify.padding import in_parts
+from algoscope.falsify.padding import generations, in_parts, rows_of
 from algoscope.falsify.result import Falsification
 from algoscope.falsify.scope import Region
 from algoscope.falsify.search import (
     PROBLEMS,
     Examined,
     Hunt,
-    generations,
     sizes_for,
     tolerance_of,
     usual_problems,
@@ -82,6 +81,7 @@ def falsify_all(
         for n, share in shares(sizes).items():
             if count := round((1 - COVERED) * problems * share):
                 hunts.evolve(n, count)
+        hunts.examine(of_odd_size(task, sizes, rows_of(ODD), seed))
         report(f"search: {hunts.status}")
     regions = hunts.regions(others)
     report(f"{len(covers)} covers: {hunts.status}")

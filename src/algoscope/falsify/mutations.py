@@ -8,19 +8,23 @@ from algoscope.falsify.families import Domain, Problem, Random, size
 from algoscope.tasks import Kind, Stage
 
 _NUDGE = 0.1
+_MAGNITUDES = -5, -1
+"""Powers of ten by which numbers move next to the boundary of a region."""
 _DECIMALS = (0, 1, 2, 3)
 """To which numbers are rounded when a counterexample is made simpler."""
 
 
-def mutated(kind: Domain, problem: Problem, random: Random) -> Problem:
-    """The problem with one or two small random changes."""
+def mutated(kind: Domain, problem: Problem, random: Random, *, closely: bool = False) -> Problem:
+    """The problem with one or two small random changes; closely: numbers move by any magnitude, so
+    that close calls stay close."""
+    nudge = 10.0 ** random.uniform(*_MAGNITUDES) if closely else _NUDGE
     for _ in range(int(random.integers(1, 3))):
         change = _change_graph if kind.has_graph else _change_values
-        problem = change(kind, problem, random)
+        problem = change(kind, problem, random, nudge)
     return problem
 
 
-def _change_values(kind: Domain, problem: Problem, random: Random) -> Problem:
+def _change_values(kind: Domain, problem: Problem, random: Random, nudge: float) -> Problem:
     # Nodes at one position cannot be told apart, and masks say what belongs to which string.
     masks = {f.name for f in kind.task.at(Stage.INPUT) if f.kind is Kind.MASK}
     names = [n for n, values in problem.items() if np.ndim(values) and n not in {"pos", *masks}]
@@ -33,11 +37,11 @@ def _change_values(kind: Domain, problem: Problem, random: Random) -> Problem:
         case 1:
             values[i] = values[j]
         case _ if name in kind.numbers:
-            values[i] = np.clip(values[i] + _NUDGE * random.normal(), kind.least, kind.most)
+            values[i] = np.clip(values[i] + nudge * random.normal(), kind.least, kind.most)
     return problem | {name: values}
 
 
-def _change_graph(kind: Domain, problem: Problem, random: Random) -> Problem:
+def _change_graph(kind: Domain, problem: Problem, random: Random, nudge: float) -> Problem:
     A = np.array(problem["A"])
     n = len(A)
     changed = problem | {"A": A}
@@ -65,7 +69,7 @@ def _change_graph(kind: Domain, problem: Problem, random: Random) -> Problem:
             edges = np.argwhere(A != 0)
             if len(edges):
                 i, j = edges[int(random.integers(len(edges)))]
-                A[i, j] = np.clip(A[i, j] + _NUDGE * random.normal(), kind.least, kind.most)
+                A[i, j] = np.clip(A[i, j] + nudge * random.normal(), kind.least, kind.most)
     if not kind.directed:
         A[j, i] = A[i, j]
     return changed

@@ -10,6 +10,8 @@ from algoscope.tasks import Batch
 
 _MOST_WORK = 2**22
 """Problems with more steps times pairs of nodes are left out."""
+_CHEAP = 16
+"""Nodes up to which a generation of a search costs little."""
 
 
 def in_parts(
@@ -45,6 +47,13 @@ def _nothing(shape: tuple[int, ...]) -> Disagreement:
 def rows_of(n: int) -> int:
     """How many problems of n nodes run side by side."""
     return 256 if n <= 8 else 128 if n <= 16 else 64 if n <= 32 else 24 if n <= 64 else 8
+
+
+def generations(n: int, count: int) -> int:
+    """Into how many generations of a search so many problems of n nodes go: at least one, where
+    that is cheap."""
+    least = 1 if n <= _CHEAP else 0
+    return max(least, count // rows_of(n))
 
 
 def padded_time(n: int, length: int) -> int:

@@ -140,6 +140,11 @@ class Rule(NamedTuple):
         value = values[self.coordinate]
         return value <= self.boundary if self.at_most else value >= self.boundary
 
+    def distance(self, values: dict[str, np.ndarray]) -> np.ndarray:
+        """How far inside a problem lies: [problem]; where a task has no such coordinate, 0."""
+        value = values.get(self.coordinate, np.full(self.holds(values).shape, self.boundary))
+        return self.boundary - value if self.at_most else value - self.boundary
+
     def __str__(self) -> str:
         return f"{self.coordinate} {'≤' if self.at_most else '≥'} {self.boundary:.3g}"
 

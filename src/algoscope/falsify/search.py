@@ -19,7 +19,7 @@ import numpy as np
 from algoscope import progress, tasks
 from algoscope.falsify.account import Subject, try_first
 from algoscope.falsify.counterexample import Counterexample, describe
-from algoscope.falsify.cover import COVERED, SIZES, Group, cover, shares
+from algoscope.falsify.cover import COVERED, ODD, SIZES, Group, cover, of_odd_size, shares
 from algoscope.falsify.disagreement import (
     LARGEST_TOLERANCE,
     Disagreement,
@@ -37,18 +37,17 @@ from algoscope.falsify.families import (
     size,
     traced,
 )
-from algoscope.falsify.mutations import descended, mutated, simpler, without_node
-from algoscope.falsify.padding import at_time, in_parts, padded_time, rows_of
+from algoscope.falsify.mutations import descended, mutated
+from algoscope.falsify.padding import at_time, generations, in_parts, padded_time, rows_of
 from algoscope.falsify.result import Falsification, FamilyRate
 from algoscope.falsify.scope import Region, find_region
+from algoscope.falsify.shrinking import SHRINKING, shrink
 from algoscope.networks import Network
 from algoscope.tasks import Batch, Task
 
 PROBLEMS = 4000
 _LEARNT = 16
 """The size at which a scope has to hold most of the sampler's problems."""
-_SHRINKING = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-"""Sizes on the way to a smallest counterexample; each is compiled for."""
 _KEPT = 32
 """Problems that a generation of the search starts from."""
 _RATES = (1e-3, 1e-2, 0.1)
@@ -76,6 +75,8 @@ def falsify(
     """
     # A counterexample knows its task by name.
     task = tasks.register(tasks.get(task))
+    if problems < 1:
+        raise ValueError(f"problems: got {problems}, needed at least 1")
     sizes = sizes_for(subject, task, sizes)
     if not isinstance(subject, Network):
         try_first(subject, task)
@@ -89,6 +90,9 @@ def falsify(
             if count := round((1 - COVERED) * problems * by_size[n]):
                 hunt.evolve(n, count)
                 report(f"search at {n} nodes: {hunt.status}")
+        for group in of_odd_size(task, sizes, rows_of(ODD), seed):
+            hunt.examine(group)
+            report(f"search at {group.batch.nodes} nodes: {hunt.status}")
     region = None
     if hunt.wrong:
         report("searching for the region without a disagreement")
@@ -220,7 +224,8 @@ class Hunt:
         return whole, counted
 
     def region(self, sizes: tuple[int, ...], problems: int, seed: int) -> Region | None:
-        """The region without a disagreement, which fresh problems confirm."""
+        """The region without a disagreement, which fresh problems inside it and a search from
+        those next to its boundary confirm."""
         for attempt in range(1, _ROUNDS + 1):
             region = self.fitted()
             if region is None:
@@ -230,9 +235,51 @@ class Hunt:
                 for group in cover(self.task, sizes, problems, seed + 1000 * attempt)
             ]
             fresh = [group for group in inside if len(group.names)]
-            if fresh and not sum(self.examine(group, confirms=True) for group in fresh):
-                return region._replace(confirmed=sum(len(group.names) for group in fresh))
+            if not fresh or sum(self.examine(group, confirms=True) for group in fresh):
+                continue
+            confirmed = sum(len(group.names) for group in fresh)
+            searched = self._search_inside(region, sizes, problems)
+            if searched is not None:
+                return region._replace(confirmed=confirmed + searched)
         return None
+
+    def _search_inside(self, region: Region, sizes: tuple[int, ...], problems: int) -> int | None:
+        """How many mutants inside the region were tried, none of which disagrees; else None."""
+        tried = 0
+        for n, share in shares(sizes).items():
+            for _ in range(generations(n, round((1 - COVERED) * problems * share))):
+                parents = self._at_boundary(region, n)
+                rows = range(rows_of(n)) if parents else ()
+                mutants = [
+                    mutated(self.kind, parents[k % len(parents)], self.random, closely=True)
+                    for k in rows
+                ]
+                named = [(SEARCH, mutant) for mutant in mutants if meets_needs(self.task, mutant)]
+                if not named:
+                    break
+                group = Group.of(self.task, named)
+                group = group.take(np.flatnonzero(region.holds(group.coordinates)))
+                if len(group.names) and self.examine(group, confirms=True):
+                    return None
+                tried += len(group.names)
+        return tried
+
+    def _at_boundary(self, region: Region, n: int) -> list[Problem]:
+        """Right problems of n nodes inside the region: those with the smallest margins, and those
+        next to each of its boundaries."""
+        problems: list[Problem] = []
+        ways: list[list[float]] = [[] for _ in range(1 + len(region.rules))]
+        for tried in self.examined:
+            if tried.group.batch.nodes != n:
+                continue
+            values = tried.group.coordinates
+            right = tried.counted & ~tried.result.wrong & region.holds(values)
+            problems += [tried.group.problems[k] for k in np.flatnonzero(right)]
+            distances = [rule.distance(values) for rule in region.rules]
+            for way, some in zip(ways, (tried.result.margin, *distances), strict=True):
+                way += some[right].tolist()
+        nearest = [np.argsort(way, kind="stable")[: _KEPT // len(ways)] for way in ways]
+        return [problems[k] for some in nearest for k in some]
 
     def fitted(self) -> Region | None:
         """The region without a disagreement in all that was tried."""
@@ -266,21 +313,14 @@ class Hunt:
         return self._described(str(group.names[rows[0]]), group.problems[rows[0]])
 
     def shrunk(self) -> Counterexample | None:
-        """The smallest problem that is found to disagree: nodes and edges are taken away and
-        numbers rounded, as long as it still does."""
+        """The smallest problem that is found to disagree."""
         if not self.wrong:
             return None
         candidate = min(
             self.wrong, key=lambda c: (size(c.problem), np.count_nonzero(c.problem.get("A", ())))
         )
-        problem = candidate.problem
-        while True:
-            smaller = self._first_wrong(self._fewer_nodes(problem))
-            if smaller is None:
-                smaller = self._first_wrong(simpler(self.kind, problem))
-            if smaller is None:
-                break
-            problem = smaller
+        sizes = () if only_size(self.subject) else SHRINKING
+        problem = shrink(self.kind, candidate.problem, self._first_wrong, self.random, sizes)
         return self._described(candidate.family, problem)
 
     def _described(self, family: str, problem: Problem) -> Counterexample:
@@ -300,28 +340,6 @@ class Hunt:
             if wrong.any():
                 return some[int(wrong.argmax())]
         return None
-
-    def _fewer_nodes(self, problem: Problem) -> list[Problem]:
-        """The problem at the next smaller size of the ladder, some of its nodes gone: those without
-        edges first."""
-        n = size(problem)
-        below = [m for m in _SHRINKING if self.task.smallest <= m < n]
-        if not below or only_size(self.subject) or not (self.kind.has_graph or self.kind.numbers):
-            return []
-        A = problem.get("A")
-        lonely = np.zeros(n) if A is None else ((A != 0) | (A.T != 0)).any(0)
-        options = []
-        for _ in range(rows_of(below[-1]) // 2):
-            option: Problem | None = problem
-            order = np.argsort(lonely + 0.5 * self.random.random(n), kind="stable")
-            if self.random.random() < 0.5:
-                order = self.random.permutation(n)
-            removed = sorted(order[: n - below[-1]].tolist(), reverse=True)
-            for node in removed:
-                option = option and without_node(option, node)
-            if option is not None:
-                options.append(option)
-        return options
 
     def result(self, region: Region | None, smallest: Counterexample | None) -> Falsification:
         examined = [tried for tried in self.examined if not tried.confirms]
@@ -381,10 +399,3 @@ def usual_problems(task: Task, fixed: int | None) -> Batch:
 def tolerance_of(errors: np.ndarray) -> float:
     """Within which numbers agree, from the errors [problem] on usual problems."""
     return float(np.clip(_PRECISION * np.median(errors), _FLOOR, LARGEST_TOLERANCE))
-
-
-def generations(n: int, count: int) -> int:
-    """Into how many generations of a search so many problems of n nodes go: at least one, where
-    that is cheap."""
-    least = 1 if n <= _LEARNT else 0
-    return max(least, count // rows_of(n))
