@@ -20,6 +20,7 @@ import multiprocessing
 import os
 import pathlib
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -48,6 +49,12 @@ _BAD = (Outcome.CRASHED, Outcome.HUNG, Outcome.EXECUTED)
 def empty_record() -> dict[str, Any]:
     counts = {str(outcome): 0 for outcome in Outcome}
     return {"cases": 0, **counts, "seconds": 0.0, "peak_memory_mb": 0, "accounts": []}
+
+
+def commit() -> str:
+    """Of the code that the first cases of a kind are read by."""
+    command = ("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD")
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def work(
@@ -84,17 +91,20 @@ def work(
 
 
 def added(record: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    summed = {name: record[name] + more[name] for name in record if name != "accounts"}
+    summed = {name: record[name] + more[name] for name in more if name != "accounts"}
     summed["peak_memory_mb"] = max(record["peak_memory_mb"], more["peak_memory_mb"])
     summed["seconds"] = round(summed["seconds"], 1)
-    return summed | {"accounts": (record["accounts"] + more["accounts"])[:_MOST_KEPT]}
+    accounts = (record["accounts"] + more["accounts"])[:_MOST_KEPT]
+    return record | summed | {"accounts": accounts}
 
 
 def fuzz(kind: Kind, cases: int, until: float, results: dict[str, Any], save: Any) -> None:
     """Has a process read the cases that are missing, as far as it comes until this moment; one that
     dies or hangs is a bad case."""
     spawn = multiprocessing.get_context("spawn")
-    while (done := results.setdefault(kind.name, empty_record())["cases"]) < cases:
+    if kind.name not in results:
+        results[kind.name] = {"commit": commit(), **empty_record()}
+    while (done := results[kind.name]["cases"]) < cases:
         current = spawn.Value("q", _PREPARING)
         receiver, sender = spawn.Pipe(duplex=False)
         process = spawn.Process(target=work, args=(kind.name, done, cases, until, current, sender))

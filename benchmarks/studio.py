@@ -3,6 +3,7 @@
 In Chromium, into benchmarks/studio.json:
 
     python benchmarks/studio.py equal     # trained networks of docs/gallery, 200 graphs a family
+    python benchmarks/studio.py compiled  # programs of all tasks that one can draw, likewise
     python benchmarks/studio.py time      # 16 nodes, width 128; where other work is done, as
                                           # `chrt --rr 1 python …`, so that it comes first
 """
@@ -22,11 +23,12 @@ import jax
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from algoscope import networks, programs
+from algoscope import networks, programs, tasks
 from algoscope.files import write_bytes
 from algoscope.networks import NetworkConfig
 from algoscope.programs import Role
 from algoscope.programs.compiler import compile_program
+from algoscope.report import live
 from algoscope.report.rounding import that_may_be_rounded
 from algoscope.tasks import Kind
 
@@ -38,6 +40,9 @@ FILE = pathlib.Path(__file__).with_suffix(".json")
 GRAPHS = 200
 """Of each family of the page."""
 NODES = {"bfs": 8, "dijkstra": 8, "dfs": 6}
+PROGRAM_NODES = 5
+OTHERWISE_TRACED = {("mst_kruskal", "with ties")}
+"""Where the page has another trace than Python: numpy's order of equal keys is its own."""
 WIDTH, LARGE = 128, 16
 _EDGES = ((0, 5), (2, 9), (1, 12), (3, 14), (0, 8), (4, 10), (6, 13), (7, 15), (2, 11), (5, 12))
 _READY = "() => document.querySelector('.explorer').ariaBusy === 'false'"
@@ -70,6 +75,32 @@ def differences(page: Page, task: str) -> dict[str, Any]:
         }
         print(task, family, by_family[family], flush=True)
     return {"nodes": NODES[task], "float16 is chosen": may_round, "families": by_family}
+
+
+def decisions(page: Page, task: str) -> dict[str, Any]:
+    """Of the compiled program, over graphs of every family. Where lengths are equal, or closer than
+    float32 tells, a program that compares them has no rule: such graphs are counted apart."""
+    compiled = compile_program(programs.of_task(task, Role.REFERENCE)[0])
+    network, by_family = compiled.network, {}
+    kinds = {f.name: f.kind for f in network.features}
+    for family in page.evaluate("Families.names"):
+        if (task, family) in OTHERWISE_TRACED:
+            continue
+        batch, values = told_by(page, task, [family], PROGRAM_NODES, GRAPHS, network)
+        certain = np.asarray(compiled.certified(batch))
+        logits = jax.device_get(networks.run(network, batch).logits)
+        other = np.zeros(len(batch), bool)
+        for sample, named in enumerate(values):
+            truths = logits_in_python(network, batch, sample, logits)
+            other[sample] = any(differ(kinds[n], named[n], truth) for n, truth in truths.items())
+        by_family[family] = {
+            "graphs": len(batch),
+            "certain": int(certain.sum()),
+            "certain graphs with another decision": int((other & certain).sum()),
+            "other graphs with another decision": int((other & ~certain).sum()),
+        }
+        print(task, family, by_family[family], flush=True)
+    return {"nodes": PROGRAM_NODES, "families": by_family}
 
 
 def differ(kind: Kind, a: np.ndarray, b: np.ndarray) -> bool:
@@ -153,6 +184,15 @@ def durations(trace: list[dict[str, Any]], name: str) -> dict[str, dict[str, int
     }
 
 
+def with_programs() -> list[str]:
+    """Tasks that one can draw, and that have a program."""
+    return [
+        name
+        for name in tasks.names(variants=True)
+        if live.runs_in_page(tasks.get(name)) and programs.of_task(name, Role.REFERENCE)
+    ]
+
+
 @contextlib.contextmanager
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
@@ -164,18 +204,23 @@ def chromium() -> Iterator[Browser]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("equal", "time"))
+    parser.add_argument("what", choices=("equal", "compiled", "time"))
     parser.add_argument("tasks", nargs="*", help="all if none is given")
     arguments = parser.parse_args()
     content = json.loads(FILE.read_text()) if FILE.exists() else {"equal": {}, "time": {}}
     with chromium() as browser, tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
-        if arguments.what == "equal":
+        if arguments.what in ("equal", "compiled"):
             write(folder / "page.html")
             page = browser.new_page()
             page.goto((folder / "page.html").as_uri())
-            for task in arguments.tasks or NODES:
-                content["equal"][task] = differences(page, task)
+            page.set_default_timeout(0)
+            compare = differences if arguments.what == "equal" else decisions
+            drawn = NODES if arguments.what == "equal" else with_programs()
+            kept = content.setdefault(arguments.what, {})
+            for task in arguments.tasks or drawn:
+                kept[task] = compare(page, task)
+                write_bytes(FILE, (json.dumps(content, indent=1) + "\n").encode())
         else:
             for task in arguments.tasks or ("bfs", "bellman_ford", "dfs"):
                 content["time"][task] = times(browser, folder, task)

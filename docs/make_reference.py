@@ -190,10 +190,16 @@ def _one_line(text: str) -> str:
 def subjects() -> str:
     """All mechanisms of hand-written language models, and all disguises."""
     from algoscope.llm import scripted
+    from algoscope.llm.scripted.solvers import SOLVERS
 
     rows = [
         f"| `{m.name}` | {m.runs} | {'yes' if m.algorithm else 'no'} | {m.scope} |"
         for m in scripted.MECHANISMS.values()
+    ]
+    solvers = [
+        f"| {task} | `{m.name}` | {m.runs} | {'yes' if m.algorithm else 'no'} | {m.scope} |"
+        for task, mechanisms in SOLVERS.items()
+        for m in mechanisms.values()
     ]
     others = [
         f"`{specimen.name}`" for specimen in scripted.zoo() if specimen.name != specimen.search
@@ -211,6 +217,12 @@ def subjects() -> str:
             _Source(inspect.getsource(scripted.Disguise)).described(),
             f"`scripted.zoo()` lists all of the above, and these {len(others)} in disguise: "
             f"{', '.join(others)}.\n",
+            "## Addition, sorting, modus ponens\n",
+            "What `algoscope.llm.scripted.solving.solver(TASK, NAME)` builds.\n",
+            "| task | name | runs | algorithm | right where |",
+            "|---|---|---|---|---|",
+            *solvers,
+            "",
         ]
     )
 

@@ -5,6 +5,7 @@ Everything heavy is imported when a verb runs, so that `algoscope --help` answer
 
 import io
 import os
+import shutil
 import sys
 from typing import Any
 
@@ -34,14 +35,14 @@ VERBS = {kind.__name__.lower(): kind for kind in _KINDS}
 _ALIASES = {"gap": "judge", "view": "serve"}
 _FIRST_VERBS = {"sweep": "run"}
 """What `algoscope sweep FILE` means: the verb within, where none is named."""
+_LEAST_COLUMNS = 20
+"""In fewer, help is written for ever."""
 
 
 def main() -> None:
     """The program: `run`, without Python's own end after Ctrl-C, which would wait for threads that
     compile, or crash in them."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # Names of files may be no text.
+    _prepare_streams()
     hear_interrupts()
     try:
         run()
@@ -50,6 +51,18 @@ def main() -> None:
             raise
         sys.stderr.flush()
         os._exit(INTERRUPTED)
+
+
+def _prepare_streams() -> None:
+    """Has all three streams be there and take any text, in a terminal of any width."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # A file that is opened later would get its number.
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # Names of files may be no text.
+    if shutil.get_terminal_size().columns < _LEAST_COLUMNS:
+        os.environ["COLUMNS"] = str(_LEAST_COLUMNS)
 
 
 def run() -> None:

@@ -31,9 +31,9 @@ class ProgressLine:
     """The steps of a long job: one line that is rewritten in a terminal or a notebook, elsewhere a
     line for every tenth of the job."""
 
-    def __init__(self, stream: TextIO):
-        self.stream = stream
-        self._terminal = stream.isatty()
+    def __init__(self, stream: TextIO | None):
+        self.stream = None if stream is None or stream.closed else stream
+        self._terminal = self.stream is not None and self.stream.isatty()
         self.rewrites = self._terminal or type(stream).__module__.startswith("ipykernel")
         """Whether a line can be written over."""
         self._next = 0.0
@@ -48,7 +48,7 @@ class ProgressLine:
         """A line that stays."""
         self.told = True
         self.close()
-        print(text, file=self.stream, flush=True)
+        self._print(f"{text}\n")
 
     def step(self, step: int, steps: int, text: str) -> None:
         self.told = True
@@ -71,20 +71,32 @@ class ProgressLine:
         """Takes away a line that `show` wrote."""
         if self._written and self._passing:
             self._rewrite("")
-            print("\r", end="", file=self.stream, flush=True)
+            self._print("\r")
             self._passing = False
 
     def close(self) -> None:
         self.wipe()
         if self._written:
-            print(file=self.stream)
+            self._print("\n")
         self._written = 0
 
     def _rewrite(self, line: str) -> None:
         start = "\r\x1b[K" if self._terminal else "\r"
         rest = "" if self._terminal else " " * (self._written - len(line))
-        print(f"{start}{line}{rest}", end="", file=self.stream, flush=True)
+        self._print(f"{start}{line}{rest}")
         self._written = len(line)
+
+    def _print(self, text: str) -> None:
+        """What cannot be shown, as on a disk that is full, is no reason for work to end; that
+        nobody reads on is."""
+        if self.stream is None:
+            return
+        try:
+            print(text, end="", file=self.stream, flush=True)
+        except BrokenPipeError:
+            raise
+        except (OSError, ValueError):  # Of a stream that is closed.
+            self.stream = None
 
 
 class Job:
@@ -128,6 +140,8 @@ class _Board:
         self._jobs: list[Job] = []
         self._lines: list[ProgressLine] = []
         self._default: ProgressLine | None = None
+        self._stream: TextIO | None = None
+        """Of the default."""
         self._watched = False
         """Whether a thread shows the jobs."""
 
@@ -160,8 +174,8 @@ class _Board:
     def _line(self) -> ProgressLine:
         if self._lines:
             return self._lines[-1]
-        if self._default is None or self._default.stream is not sys.stderr:
-            self._default = ProgressLine(sys.stderr)
+        if self._default is None or self._stream is not sys.stderr:
+            self._default, self._stream = ProgressLine(sys.stderr), sys.stderr
         return self._default
 
     def _watch(self) -> None:

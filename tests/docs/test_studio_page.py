@@ -5,6 +5,10 @@ import json
 import pytest
 from pages import ROOT, one_line, read
 
+from algoscope import programs, tasks
+from algoscope.programs import Role
+from algoscope.report import live
+
 TASKS = {"bfs": "BFS", "bellman_ford": "Bellman-Ford", "dijkstra": "Dijkstra", "dfs": "DFS"}
 
 
@@ -33,6 +37,26 @@ def test_trained_networks_are_the_same_in_a_page(measured, page):
         largest += [f["largest difference of logits"] for f in task["families"].values()]
     assert max(largest) < 1e-3
     assert f"within {max(largest):.1e} of those in Python" in page
+
+
+def test_compiled_programs_decide_the_same(measured, page):
+    """Of tasks that are drawn and have a program, wherever the program is certain."""
+    tables = measured["compiled"]
+    assert len(tables) >= 11
+    for name, task in tables.items():
+        assert live.runs_in_page(tasks.get(name))
+        assert programs.of_task(name, Role.REFERENCE)
+        assert len(task["families"]) == (6 if name == "mst_kruskal" else 7)
+        assert all(family["graphs"] == 200 for family in task["families"].values())
+        assert total(task, "certain graphs with another decision") == 0
+
+    def of_all(what: str) -> int:
+        return sum(total(task, what) for task in tables.values())
+
+    certain, other = of_all("certain"), of_all("other graphs with another decision")
+    assert f"the compiled programs of {len(tables)} tasks decide as in Python" in page
+    assert f"on all {certain:,} for which they are certain" in page
+    assert f"on all but {other} of the {of_all('graphs') - certain:,} others" in page
 
 
 def test_float16_is_chosen_where_it_changes_nothing(measured, page):

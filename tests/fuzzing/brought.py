@@ -316,6 +316,27 @@ def _gguf(scratch: pathlib.Path) -> Draw:
     return draw
 
 
+def _own_prompts(scratch: pathlib.Path) -> Draw:
+    """Questions of one's own about graphs, for language models."""
+    from algoscope.llm import own_prompts
+
+    content = {
+        "prompt": "A leads to B. B leads to C. Can you get to C from A?",
+        "edges": [["A", "B"], ["B", "C"]],
+        "start": "A",
+        "goal": "C",
+        "directed": True,
+        "asked": "Can you",
+    }
+
+    def draw(chance: random.Random) -> Read:
+        path = scratch / chance.choice(("own.json", "own.jsonl"))
+        path.write_bytes(mutate_json(chance, chance.choice((content, [content, content]))))
+        return lambda: own_prompts.read(path)
+
+    return draw
+
+
 def _model_folders(scratch: pathlib.Path) -> Draw:
     from algoscope.llm import load
     from algoscope.llm.subjects import convert
@@ -357,6 +378,7 @@ KINDS = (
     Kind("judgements", _judgements, 0.01),
     Kind("tables", _tables, 0.004),
     Kind("results", _results, 0.005),
+    Kind("own prompts", _own_prompts, 0.01),
     Kind("gguf", _gguf, 0.01, runs_code=True),
     Kind("model folders", _model_folders, 0.01, runs_code=True),
 )

@@ -367,7 +367,7 @@ KINDS = (
     Kind("run folders", _run_folders, 0.02),
     Kind("weights", _weights, 0.01),
     Kind("checkpoints", _checkpoints, 0.01),
-    Kind("arrays", _arrays, 0.297),
+    Kind("arrays", _arrays, 0.267),
     Kind("pickles", _pickles, 0.015),
     Kind("configurations", _configurations, 0.03),
     Kind("findings", _findings, 0.008),

@@ -1,20 +1,24 @@
 """Kinds of input that tell of many runs: specifications and folders of sweeps, the index of a
-folder of runs, and how far a training is."""
+folder of runs, how far a training is, and what a browser asks the server for."""
 
+import asyncio
+import concurrent.futures
 import json
 import os
 import pathlib
 import random
 import time
+import urllib.parse
+from typing import Any
 
 from fuzzing.kinds import CONFIG, Draw, Read, finished_run
-from fuzzing.mutators import mutate_bytes, mutate_json, mutate_text, mutate_value
+from fuzzing.mutators import ODD, mutate_bytes, mutate_json, mutate_text, mutate_value
 from fuzzing.trials import Kind
 
 from algoscope import serialise, sweeps
-from algoscope.report import live_view
+from algoscope.report import live_view, server
 from algoscope.report.watching import Summary, Watch
-from algoscope.runs import index, live, reservation
+from algoscope.runs import index, live, parquet, reservation
 from algoscope.runs.words import Words
 from algoscope.sweeps.drive import driver_of, read_specification, write_specification
 from algoscope.table import Table
@@ -114,6 +118,7 @@ def _indexes(scratch: pathlib.Path) -> Draw:
     root = scratch / "indexed"
     for name in ("a", "b"):
         run = finished_run(root / name)
+        Words(50, {"bfs": ["runs", "fails"]}).write(run.path)
         for path in run.path.iterdir():
             moment = time.time_ns() - _OLD
             os.utime(path, ns=(moment, moment))
@@ -131,7 +136,10 @@ def _indexes(scratch: pathlib.Path) -> Draw:
         else:
             octets = mutate_json(chance, content)
         (root / ".index.json").write_bytes(octets)
-        return read
+        return query if chance.random() < 0.05 else read
+
+    def query() -> None:
+        parquet.query(root, "select * from verdicts join runs using (run)")
 
     def read() -> None:
         for entry in index.entries(root):
@@ -161,10 +169,66 @@ def _live(scratch: pathlib.Path) -> Draw:
         for summary in Watch(scratch / "live").entries().values():
             if isinstance(summary, Summary):
                 shown = live_view.panel(
-                    summary.run, summary.live, summary.test, summary.words, summary.report_version
+                    summary.name,
+                    summary.run,
+                    summary.live,
+                    summary.test,
+                    summary.words,
+                    summary.report_version,
                 )
                 shown.encode()
                 live_view.time_left(summary.live)
+
+    return draw
+
+
+_ADDRESSES = (
+    "/", "/run/run", "/report/run", "/compare?a=run&b=run", "/stream?run=run", "/run/../run",
+    "/report/%2e%2e%2fetc%2fpasswd", "/static/x.js",
+)  # fmt: skip
+_METHODS = ("GET", "GET", "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "CONNECT", "x")
+
+
+def _requests(scratch: pathlib.Path) -> Draw:
+    """Addresses, hosts and other headers; what is served is no other file than the report."""
+    root = scratch / "served"
+    report = finished_run(root / "run").path / "report.html"
+    report.write_text("<p>the report</p>")
+    application = server.app(root)
+    thread = concurrent.futures.ThreadPoolExecutor(1)
+
+    def draw(chance: random.Random) -> Read:
+        address = chance.choice(_ADDRESSES).encode()
+        if chance.random() < 0.7:
+            address = b"/" + mutate_bytes(chance, address)
+        raw, _, query = address.partition(b"?")
+        host = b"127.0.0.1" if chance.random() < 0.8 else mutate_bytes(chance, b"127.0.0.1:80")
+        odd = str(chance.choice(ODD)).encode("utf-8", "replace")
+        name = chance.choice((b"range", b"if-range", b"accept", b"content-length", b"cookie"))
+        scope = {
+            "type": "http",
+            "method": chance.choice(_METHODS),
+            "path": urllib.parse.unquote(raw.decode("latin-1")),
+            "raw_path": raw,
+            "query_string": query,
+            "headers": [(b"host", host), (name, chance.choice((odd, b"bytes=0-5", b"bytes=9-1")))],
+        }
+        # In a thread of its own: a browser that another test has open runs a loop in this one.
+        return lambda: thread.submit(asyncio.run, asked(scope)).result()
+
+    async def asked(scope: dict[str, Any]) -> None:
+        answers: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.disconnect"}
+
+        async def send(answer: dict[str, Any]) -> None:
+            answers.append(answer)
+
+        await application(scope, receive, send)
+        if answers and answers[0]["status"] >= 400:
+            raise ValueError(f"refused with {answers[0]['status']}")
+        assert b"root:" not in b"".join(answer.get("body", b"") for answer in answers)
 
     return draw
 
@@ -174,4 +238,5 @@ KINDS = (
     Kind("sweep folders", _sweep_folders, 0.01),
     Kind("indexes", _indexes, 0.015),
     Kind("live", _live, 0.01),
+    Kind("requests", _requests, 0.02),
 )

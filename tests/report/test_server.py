@@ -3,6 +3,7 @@
 import concurrent.futures
 import contextlib
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -71,6 +72,29 @@ def test_it_lists_runs_and_says_which_cannot_be_read(client):
         assert "unreadable: " in row(name)
     assert "&lt;script&gt;window.owned=1&lt;script&gt;" in page
     assert EVIL not in page
+
+
+def test_runs_of_a_sweep_are_listed_by_their_paths(tmp_path):
+    """And can be looked at, compared and read."""
+    paths = [tmp_path / "runs" / "rates" / name for name in ("a", "b c")]
+    for path in paths:
+        finished_run(path, sweep="rates")
+    (paths[0] / "report.html").write_text("<h1>the report</h1>")
+    (tmp_path / "runs" / "rates" / "sweep.json").write_text("{}")
+    with TestClient(server.app(tmp_path / "runs"), base_url=f"http://{server.HOST}") as client:
+        page = client.get("/").text
+        assert "2 runs" in page
+        assert "unreadable: " not in page
+        assert ">rates/a<" in page
+        assert ">rates/b c<" in page
+        (link,) = re.findall(r'href="(/run/[^"]+)"', page)
+        assert "finished; verdicts come" in client.get(link).text
+        (link,) = re.findall(r'href="(/report/[^"]+)"', page)
+        assert "the report" in client.get(link).text
+        compared = client.get("/compare", params={"a": "rates/a", "b": "rates/b c"}).text
+        assert "rates/a and rates/b c" in compared
+        for outside in ("/run/rates", "/run/rates/../../runs/rates/a", "/report/rates/b%20c"):
+            assert client.get(outside).status_code == 404
 
 
 def test_reports_are_given_in_a_sandbox(client):

@@ -1,6 +1,9 @@
 """Tables of runs: Parquet, queries across runs, import."""
 
+import os
 import shutil
+import signal
+import threading
 
 import duckdb
 import pytest
@@ -88,7 +91,8 @@ def test_a_query_reaches_the_tables_alone(tmp_path, sql):
 def test_tables_that_a_query_does_not_name_are_listed_all_the_same(tmp_path):
     parquet.write(finished_run(tmp_path / "a"))
     _, rows = parquet.query(tmp_path, "show tables")
-    assert {name for (name,) in rows} == {"runs", "metrics", "validation", "results", "verdicts"}
+    tables = {"runs", "metrics", "validation", "results", "verdicts", "abilities"}
+    assert {name for (name,) in rows} == tables
 
 
 def test_a_query_that_may_write_copies_to_a_file(tmp_path):
@@ -134,3 +138,12 @@ def test_a_query_that_asks_for_nothing_is_refused(tmp_path, sql):
     parquet.write(finished_run(tmp_path / "a"))
     with pytest.raises(RunError, match=r"query: got .*needed a select"):
         parquet.query(tmp_path, sql)
+
+
+def test_ctrl_c_ends_a_query_that_takes_long(tmp_path):
+    parquet.write(finished_run(tmp_path / "a"))
+    pressed = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    pressed.start()
+    with pytest.raises(KeyboardInterrupt):
+        parquet.query(tmp_path, "select count(*) from range(100000000000000)")
+    pressed.join()

@@ -1,5 +1,5 @@
-"""A Ray cluster on this machine: a head and another node, each with a worker process, on 127.0.0.1
-alone and without a dashboard."""
+"""A Ray cluster on this machine: one node with several worker processes and, by its own account, a
+GPU, on 127.0.0.1 alone and without a dashboard."""
 
 import contextlib
 import pathlib
@@ -27,7 +27,7 @@ def ray(surroundings: dict[str, str], workers: int = 2) -> Iterator[str]:
     place = pathlib.Path(tempfile.mkdtemp(prefix="ray"))
     command = [
         *_PROGRAM, "start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={port}",
-        f"--num-cpus={workers}", "--num-gpus=0", f"--object-store-memory={_MEMORY}",
+        f"--num-cpus={workers}", "--num-gpus=1", f"--object-store-memory={_MEMORY}",
         "--include-dashboard=false", "--disable-usage-stats", f"--temp-dir={place}",
         "--include-log-monitor=false",
     ]  # fmt: skip

@@ -47,7 +47,7 @@ def test_kills_change_no_bit_and_the_same_command_goes_on(
 ):
     folder, file, log = tmp_path / "tiny", tmp_path / "tiny.toml", tmp_path / "log"
     file.write_text(TOML)
-    words = command(file, folder, address)
+    words = command(file, folder, address, "--gpus", "0.5")
     with log.open("w") as out:
         first = subprocess.Popen(words, env=knowing_ray, stdout=out, stderr=out)
     name = sweeps.plan(SWEEP, folder, SETTINGS)[0].item.name
@@ -129,3 +129,19 @@ def test_a_lost_worker_s_run_goes_on_from_object_storage(
     assert not checkpoints()
     copied = {path.removeprefix(f"{place}/"): path for path in files.find(place)}
     assert {path: files.cat_file(copied[path]) for path in made} == made
+
+
+def test_runs_for_which_no_node_has_room_are_told(algoscope, tmp_path, knowing_ray, address):
+    """And not begun: Ray itself says nothing, and waits. The sweep can be cancelled."""
+    folder, file, log = tmp_path / "tiny", tmp_path / "tiny.toml", tmp_path / "log"
+    file.write_text(ONE)
+    words = command(file, folder, address, "--gpus", "2")
+    with log.open("w") as out:
+        driver = subprocess.Popen(words, env=knowing_ray, stdout=out, stderr=out)
+    told = "--cpus 1 --gpus 2: no node of the cluster has so many (they have 2 and 1)"
+    wait_until(lambda: told in log.read_text() or driver.poll() is not None)
+    assert driver.poll() is None, log.read_text()
+    assert f"asked process {driver.pid} to stop" in algoscope("sweep", "cancel", str(folder))
+    assert driver.wait() == 130, log.read_text()
+    assert not begun(folder)
+    assert "nothing is under way" in algoscope("sweep", "cancel", str(folder))

@@ -69,6 +69,23 @@ def test_stops_and_kills_change_no_bit_and_the_same_command_goes_on(tmp_path, sl
     assert len(set((folder / ".slurm").glob("*_submitted.pkl")) - submitted) == 1
 
 
+def test_jobs_that_nobody_waits_for_are_cancelled_into_checkpoints(tmp_path, slurm):
+    folder, file = tmp_path / "tiny", tmp_path / "tiny.toml"
+    file.write_text(ONE)
+    driver = subprocess.Popen(command(file, folder), env=slurm, stderr=subprocess.DEVNULL)
+    wait_until(lambda: begun(folder) or driver.poll() is not None)
+    driver.kill()
+    driver.wait()
+    cancel = [*ALGOSCOPE, "sweep", "cancel", str(folder)]
+    printed = subprocess.check_output(cancel, env=slurm, text=True)
+    assert "asked the jobs of 1 runs to stop" in printed
+    wait_until(lambda: not subprocess.check_output(["squeue", "--noheader"], env=slurm))
+    (run,) = runs.list_runs(folder)
+    assert 0 < run.step < LONG
+    assert "stopped at step" in pathlib.Path(f"{run.path}.log").read_text()
+    assert "nothing is under way" in subprocess.check_output(cancel, env=slurm, text=True)
+
+
 def test_a_job_is_requeued_at_its_time_limit(tmp_path, slurm, reference):
     folder, file, log = tmp_path / "tiny", tmp_path / "tiny.toml", tmp_path / "log"
     file.write_text(ONE)

@@ -93,16 +93,18 @@ def test_faults_of_form_hide_none_of_meaning():
     content = {
         "seeds": -2,
         "after": "dance",
-        "base": {"tasks": ["bsf"], "stps": 4, "network": {"width": "wide", "heads": 0}},
-        "axes": {"learning_rate": [-1.0, 0.1], "clip": []},
-    }
+        "base": {"tasks": ["bsf", "bfs"], "stps": 4, "network": {"width": "wide", "heads": 0}},
+        "axes": {"learning_rate": [-1.0, 0.1], "clip": [], "network.processor": ["gatv2", "gatv9"],
+                 "recipe.sizes": [[0], [8]], "objective": ["hops"], "recipe.graphs": ["planar"]},
+    }  # fmt: skip
     with pytest.raises(ConfigError) as caught:
         sweeps.from_content(content)
     faults = str(caught.value).splitlines()
     named = (
         "seeds: got -2", "after: got 'dance'", "unknown task: 'bsf'", "base: unknown field: 'stps'",
         "base.network.width: got 'wide'", "heads: got 0", "learning_rate: got -1.0",
-        "axes.clip: got no value",
+        "axes.clip: got no value", "unknown processor: 'gatv9'",
+        "unknown objective: 'hops'", "recipe.sizes: got 0", "unknown kind of graphs: 'planar'",
     )  # fmt: skip
     for text in named:
         assert sum(text in fault for fault in faults) == 1, (text, faults)
@@ -132,7 +134,7 @@ def test_what_is_wrong_with_configurations_is_listed_once_each():
         ("a.toml", "seeds = ", "a.toml: not valid TOML"),
         ("a.yaml", "seeds: [", "a.yaml: not valid YAML"),
         ("a.yaml", "3", "needed a table with base and axes"),
-        ("a.json", "{}", "needed .toml, .yaml, .yml"),
+        ("a.json", "{}", "needed one in .toml, .yaml, .yml"),
         ("a.toml", "seeds = 1", "tasks: not there, and needed"),
         ("a.toml", "base = 1", "base: got 1, needed a table"),
     ],

@@ -79,6 +79,7 @@ def test_results_go_to_stdout_and_progress_to_stderr(output, shown, progress, ca
 def test_progress_is_one_line_on_a_terminal_and_few_lines_elsewhere(capsys):
     class Terminal:
         text = ""
+        closed = False
 
         def isatty(self):
             return True

@@ -78,7 +78,7 @@ USAGE = {
     "runs query": "algoscope runs query: needed SQL (The query, such as",
     "sweep": "algoscope sweep: got no verb, needed run, status, cancel or report",
     "sweep status": "algoscope sweep status: needed FOLDER",
-    "llm": "algoscope llm: got no verb, needed navigate, describe, train-navigator",
+    "llm": "algoscope llm: got no verb, needed navigate, examine, describe",
     "llm navgate": "unknown verb of algoscope llm: 'navgate'; did you mean navigate",
     "llm primitives --modle x": "option of algoscope llm primitives: '--modle'; did you mean --mod",
     "transnar": "algoscope transnar: got no verb, needed train, evaluate or ask",
@@ -101,6 +101,7 @@ WRONG = {
     "sample bfs --out file/x.npz": "file/x.npz",
     "sample own.py": "own.py: got a file without a task",
     "sample nothing.py": "nothing.py: got no such file",
+    "sample round.py": "round.py: got no such file",
     "sample a.program": "line 1, column 1",
     # programs
     "programs --size 0": "size: got 0",
@@ -142,6 +143,8 @@ WRONG = {
     "train bfs --teacher dijkstra": "teacher: got dijkstra",
     "train bfs --scored-on tset": "'tset'; did you mean test",
     "train bfs --evaluate-every 0": "evaluate_every: got 0",
+    "train bfs --checkpoint-seconds nan": "checkpoint_seconds: got nan",
+    "train bfs --checkpoint-seconds -1": "checkpoint_seconds: got -1",
     "train bfs --out runs/done": "runs/done: holds a finished run",
     "train bfs --out runs/stopped": "runs/stopped: holds a run that stopped",
     "train bfs --out runs/live --force": "runs/live: got a run that another process is training",
@@ -194,9 +197,14 @@ WRONG = {
     "sweep none.toml": "none.toml: tasks: not there, and needed",
     "sweep list.yaml": "list.yaml: got [1]",
     "sweep own.py": "own.py: got 0 sweeps",
-    "sweep file": "file: got a file ''",
+    "sweep file": "file: got a file whose name ends in ''",
     "sweep empty": "empty: got no sweep",
     "sweep status empty": "empty: got no sweep",
+    "sweep cancel empty": "empty: got no sweep",
+    "sweep cancel nothing": "nothing: got no sweep",
+    "sweep report nothing": "nothing: got no sweep",
+    "sweep report file": "file: got no sweep",
+    "sweep typo.toml --checkpoint-seconds nan": "checkpoint_seconds: got nan",
     "sweep typo.toml --out runs/done": "'stpes'",
     # language models, hybrids, experiments
     "llm navigate --model nothing": "nothing",
@@ -213,6 +221,10 @@ WRONG = {
 }
 
 
+SEVERAL = ("judge names.py --task bfs",)
+"""Mistakes with more than one fault, each of which has a line."""
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mistakes")
@@ -220,6 +232,7 @@ def place(tmp_path_factory):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     (folder / "empty").mkdir()
+    (folder / "round.py").symlink_to("round.py")
     done = finished_run(folder / "runs" / "done")
     for name in ("stopped", "live", "damaged"):
         reservation.create(folder / "runs" / name, done.config)
@@ -255,6 +268,7 @@ def test_a_mistake_is_answered_by_one_line_that_names_it(told, command):
     assert message.startswith("error: ")
     assert WRONG[command] in message
     assert "fault of Algoscope" not in message
+    assert "\n" not in message or command in SEVERAL
     assert len(message) < 600
 
 
@@ -285,6 +299,7 @@ IN_PYTHON = {
     "nothing: got no folder": lambda: runs.survey("nothing"),
     "'dfss'; did you mean dfs": lambda: measures.judge(lambda batch: {}, "dfss"),
     "'bsf'": lambda: falsify.falsify(lambda batch: {}, "bsf"),
+    "problems: got -1": lambda: falsify.falsify(lambda batch: {}, "bfs", problems=-1),
     "axes.steps: got 3": lambda: sweeps.from_content({"axes": {"steps": 3}}),
     "'transnar-score'; did you mean": lambda: experiments.get("transnar-score"),
 }

@@ -57,7 +57,7 @@ def from_results(path: pathlib.Path) -> Result:
 def _summary(module: ModuleType, place: pathlib.Path) -> Result | None:
     try:
         return module.summary(place)
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, ArithmeticError, StopIteration) as error:
         raise ValueError(
             f"--from: got {place}, which lacks something ({error!r}), needed results as "
             "`algoscope reproduce` writes them"

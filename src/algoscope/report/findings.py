@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algoscope import tasks
-from algoscope.files import explained, packed, read_arrays, read_json, write_bytes
+from algoscope.files import explained, packed, read_arrays, read_json, told, write_bytes
 from algoscope.measures import Judgement
 from algoscope.measures.landscape import Landscape, Sharpness
 from algoscope.programs.verification import Verification
@@ -123,8 +123,12 @@ def read(run: Run, task: str) -> Findings | None:
 
 def read_judgements(run: Run, task: str) -> dict[str, Judgement]:
     """The judgements in the run folder; empty if there are none."""
-    content = _read_json(_path(run, task))
-    return from_json(dict[str, Judgement], content["judgements"]) if content else {}
+    path = _path(run, task)
+    content = _read_json(path)
+    if content is None:
+        return {}
+    with told(path):
+        return from_json(dict[str, Judgement], content.get("judgements"), where="judgements")
 
 
 def write(run: Run, findings: Findings) -> None:

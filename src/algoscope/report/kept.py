@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from algoscope import falsify, measures, networks, programs, tasks
-from algoscope.files import explained, write_bytes
+from algoscope.files import RunError, explained, write_bytes
 from algoscope.measures import Judgement
 from algoscope.networks import Network
 from algoscope.programs import Role
@@ -57,8 +57,11 @@ def judge_seed(
         report(f"seed {seed}: {kept.judgement.verdict.word}, as measured before")
         return kept.judgement
     judgement = measures.judge(network, task, problem_seed, problems=problems, report=report)
-    _write(run, task, seed, Kept(*asked, judgement._replace(recordings={})))
     report(f"seed {seed}: {judgement.verdict.word}")
+    try:
+        _write(run, task, seed, Kept(*asked, judgement._replace(recordings={})))
+    except RunError as error:
+        report(f"seed {seed}: what was measured is not kept: {error}")
     return judgement
 
 

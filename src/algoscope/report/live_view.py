@@ -19,23 +19,29 @@ _LONGEST = 10 * 365 * 86_400.0
 
 
 def panel(
-    run: Run, live: Live, test: str, words: Mapping[str, str], report_version: int | None
+    name: str,
+    run: Run,
+    live: Live,
+    test: str,
+    words: Mapping[str, str],
+    report_version: int | None,
 ) -> str:
-    """All that there is to see; `words` are the verdicts so far, by network, and
-    `report_version` tells a report from an earlier one, None if there is none."""
+    """All that there is to see; `name` is what the server calls the run, `words` are the verdicts
+    so far, by network, and `report_version` tells a report from an earlier one, None if there is
+    none."""
     parts = [
-        element("h1", escape(run.name)),
+        element("h1", escape(name)),
         element("p", escape(status(run, live, words, report_version)), role="status"),
     ]
     if report_version is None:
         parts += [_cards(run, live, test), _charts(live.curves), _verdicts(run, words)]
     else:
-        address = f"/report/{quote(run.name, safe='')}?{report_version}"
+        address = f"/report/{quote(name, safe='')}?{report_version}"
         parts += [
             element("p", element("a", "Open it on a page of its own", href=address)),
-            element("iframe", src=address, title=f"report of {run.name}", sandbox="allow-scripts"),
+            element("iframe", src=address, title=f"report of {name}", sandbox="allow-scripts"),
         ]
-    return element("div", *parts, class_="live", data_run=run.name)
+    return element("div", *parts, class_="live", data_run=name)
 
 
 def status(run: Run, live: Live, words: Mapping[str, str], report_version: int | None) -> str:

@@ -81,12 +81,17 @@ def _attempts(chapter: Chapter) -> str:
     results = attempts.falsifications(findings.judgements)
     if not results:
         return ""
+    made = (
+        "lines, trees and other graphs of every depth, ties, tiny and nearly equal numbers, every "
+        "source, other labels, other sizes"
+        if "A" in findings.shown.batch.inputs
+        else "numbers in order, equal and nearly equal ones, tiny and large ones, other sizes"
+    )
     text = (
-        "<p>Problems by construction go where those of training do not: lines, trees and other "
-        "graphs of every depth, ties, tiny and nearly equal numbers, every source, other labels, "
-        "other sizes. Then a search starts from the problems that were decided most narrowly, and "
-        "changes them a little at a time. A network disagrees if any step of its trace, or its "
-        "answer, is not the algorithm's. The share is that of the problems by construction.</p>"
+        f"<p>Problems by construction go where those of training do not: {made}. Then a search "
+        "starts from the problems that were decided most narrowly, and changes them a little at a "
+        "time. A network disagrees if any step of its trace, or its answer, is not the "
+        "algorithm's. The share is that of the problems by construction.</p>"
         + attempts.table(findings.subjects, findings.control)
     )
     smallest = attempts.counterexamples(results)

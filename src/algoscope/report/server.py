@@ -14,6 +14,7 @@ import asyncio
 import datetime
 import json
 import pathlib
+import socket
 import time
 from collections.abc import AsyncIterator, Iterator
 from urllib.parse import quote
@@ -71,10 +72,10 @@ def app(root: pathlib.Path) -> Starlette:
         entry = watch.entries().get(request.path_params["name"])
         if not isinstance(entry, Summary):
             return _refused("Not found", "No such run.")
-        address = f"/stream?{_query(entry.run.name)}"
+        address = f"/stream?{_query(entry.name)}"
         back = '<p><a href="/">All runs</a></p>'
         body = element("div", _panel(entry), data_stream=address)
-        return _page(entry.run.name, back + body, live=True)
+        return _page(entry.name, back + body, live=True)
 
     def report(request: Request) -> Response:
         entry = watch.entries().get(request.path_params["name"])
@@ -97,14 +98,29 @@ def app(root: pathlib.Path) -> Starlette:
     routes = {
         "/": index,
         "/compare": compare,
-        "/run/{name}": run,
-        "/report/{name}": report,
+        "/run/{name:path}": run,
+        "/report/{name:path}": report,
         "/stream": stream,
     }
     return Starlette(
         routes=[Route(path, answer) for path, answer in routes.items()],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
     )
+
+
+def listening(port: int) -> socket.socket:
+    """A socket for this machine alone, on that port."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError as error:
+        listener.close()
+        raise ValueError(
+            f"--port: got {port}, which is not to be had ({error.strerror}); needed another, or 0 "
+            "for any that is free"
+        ) from None
+    return listener
 
 
 async def _events(watch: Watch, name: str | None, streams: set[object]) -> AsyncIterator[str]:
@@ -148,7 +164,9 @@ def _query(name: str) -> str:
 
 
 def _panel(entry: Summary) -> str:
-    return live_view.panel(entry.run, entry.live, entry.test, entry.words, entry.report_version)
+    return live_view.panel(
+        entry.name, entry.run, entry.live, entry.test, entry.words, entry.report_version
+    )
 
 
 def _page(title: str, body: str, status: int = 200, live: bool = False) -> HTMLResponse:
@@ -227,7 +245,7 @@ def _class(column: str) -> str | None:
 
 
 def _comparison(summaries: list[Summary]) -> str:
-    names = [summary.run.name for summary in summaries]
+    names = [summary.name for summary in summaries]
     described = [
         {
             "test score": summary.test,

@@ -76,7 +76,8 @@ def headline_of(task: str, words: Sequence[str]) -> str:
     if len(words) == 1:
         return f"The network {parts[0][1]}"
     if len(parts) == 1:
-        return f"All {len(words):,} networks {parts[0][1]}"
+        all_of_them = "Both" if len(words) == 2 else f"All {len(words):,}"
+        return f"{all_of_them} networks {parts[0][1]}"
     texts = [f"{count:,} {text}" for count, text in parts]
     return f"Of {len(words):,} networks, {', '.join(texts[:-1])} and {texts[-1]}"
 

@@ -13,6 +13,7 @@ from algoscope import runs
 from algoscope.report import kept
 from algoscope.report.findings import read_judgements
 from algoscope.runs import Run, RunError, State, live, lock
+from algoscope.runs.folder import run_folders
 from algoscope.runs.live import Live
 
 _WATCHED = ("run.json", "results.json", live.FILE, "report.html", "findings/*", "findings/*/*")
@@ -22,6 +23,8 @@ _WATCHED = ("run.json", "results.json", live.FILE, "report.html", "findings/*", 
 class Summary(NamedTuple):
     """What the list, a comparison and the page of a run say of it."""
 
+    name: str
+    """The path below the folder: runs of a sweep are in one of its own."""
     run: Run
     state: State
     live: Live
@@ -54,7 +57,7 @@ class Summary(NamedTuple):
 
 
 Entries = dict[str, Summary | str]
-"""Folders that should be runs, by name: what is in them, or why nothing is shown of them."""
+"""Folders that should be runs, by path: what is in them, or why nothing is shown of them."""
 _Signature = tuple[object, ...]
 
 
@@ -81,24 +84,27 @@ class Watch:
 
     def _look(self) -> None:
         folders = self._folders()
-        signatures = {path.name: _signature(path) for path in folders}
+        signatures = {name: _signature(path) for name, path in folders.items()}
         if signatures == self._signatures:
             return
         self._entries = {
-            path.name: self._entries[path.name]
-            if self._signatures.get(path.name) == signatures[path.name]
-            else _entry(path)
-            for path in folders
+            name: self._entries[name]
+            if self._signatures.get(name) == signatures[name]
+            else _entry(name, path)
+            for name, path in folders.items()
         }
         self._signatures = signatures
 
-    def _folders(self) -> list[pathlib.Path]:
-        """Links to elsewhere are left out."""
+    def _folders(self) -> dict[str, pathlib.Path]:
+        """By path below the root; a folder without any run is there itself. Links to elsewhere are
+        left out."""
         root = self.root.resolve()
         if (root / "run.json").is_file():
-            return [root]
+            return {root.name: root}
         inside = sorted(path for path in root.iterdir() if not path.name.startswith("."))
-        return [path for path in inside if path.is_dir() and path.resolve().parent == root]
+        own = [path for path in inside if path.is_dir() and path.resolve().parent == root]
+        below = (path for folder in own for path in [*run_folders(folder)] or [folder])
+        return {str(path.relative_to(root)): path for path in below}
 
 
 def _signature(folder: pathlib.Path) -> _Signature:
@@ -113,17 +119,17 @@ def _signature(folder: pathlib.Path) -> _Signature:
     return (lock.is_held(folder), *files)
 
 
-def _entry(path: pathlib.Path) -> Summary | str:
+def _entry(name: str, path: pathlib.Path) -> Summary | str:
     # The description comes last: a run without one that a process holds is about to begin.
     if lock.is_held(path) and not (path / "run.json").exists():
         return "being prepared"
     try:
-        return _summary(runs.open(path))
+        return _summary(name, runs.open(path))
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         return f"unreadable: {str(error) or repr(error)}"
 
 
-def _summary(run: Run) -> Summary:
+def _summary(name: str, run: Run) -> Summary:
     scores = run.results.get("test", {}) if run.finished else {}
     means = [sum(s["score"]) / len(s["score"]) for s in scores.values() if s.get("score")]
     words: dict[str, str] = {}
@@ -131,13 +137,14 @@ def _summary(run: Run) -> Summary:
     for task in run.tasks:
         start = f"{task}, " if len(run.tasks) > 1 else ""
         judgements = read_judgements(run, task)
-        own = {name: judgement.verdict.word for name, judgement in judgements.items()}
-        words |= {f"{start}{name}": w for name, w in (own or kept.words_kept(run, task)).items()}
+        own = {network: judgement.verdict.word for network, judgement in judgements.items()}
+        words |= {f"{start}{n}": word for n, word in (own or kept.words_kept(run, task)).items()}
         for judgement in judgements.values():
             for label, value in judgement.numbers.items():
                 if not math.isnan(value):
                     values.setdefault(f"{task}: {label}", []).append(value)
     return Summary(
+        name,
         run,
         run.state,
         _progress(run),

@@ -11,6 +11,7 @@ asked for, so `metrics` stays with the runs. A folder that cannot be written to 
 
 import contextlib
 import json
+import operator
 import os
 import pathlib
 from collections.abc import Iterator, Sequence
@@ -21,11 +22,14 @@ import numpy as np
 
 from algoscope import progress
 from algoscope.files import RunError, place, read_json, write_bytes
-from algoscope.runs.index import MANY, Entry, Stamp, is_settled, stamp_of
+from algoscope.runs.abilities import FILE as ABILITIES
+from algoscope.runs.abilities import Abilities
+from algoscope.runs.folder import open_run
+from algoscope.runs.index import MANY, Entry, Facts, Stamp, is_settled, stamp_of
 from algoscope.runs.words import FILE as WORDS
 from algoscope.runs.words import Words
 
-TABLES = ("metrics", "validation", "results", "verdicts")
+TABLES = ("metrics", "validation", "results", "verdicts", "abilities")
 _CONSOLIDATED = ("validation", "results", "verdicts")
 _FOLDER = ".tables"
 _FORMAT = 1
@@ -33,8 +37,18 @@ FAULTS = (duckdb.Error, RuntimeError)
 """What DuckDB raises: its own errors, and those of C++."""
 _MARK = b"PAR1"
 """At both ends of a Parquet file."""
-_NO_VERDICTS = {"run": "varchar", "seed": "int", "task": "varchar", "word": "varchar",
-                "problems": "int"}  # fmt: skip
+_IN_JSON = {"verdicts": WORDS, "abilities": ABILITIES}
+"""Tables whose rows are in a JSON file of each run; the others' are in a Parquet file."""
+_JSON_COLUMNS = {
+    "verdicts": {
+        "run": "varchar", "seed": "int", "task": "varchar", "word": "varchar", "problems": "int",
+    },
+    "abilities": {
+        "run": "varchar", "model": "varchar", "kind": "varchar", "ability": "varchar",
+        "word": "varchar", "heads": "varchar", "share": "double", "low": "double",
+        "high": "double", "p": "double", "evidence": "varchar",
+    },
+}  # fmt: skip
 _OF_A_NUMBER = {"seed": "int", "task": "varchar", "step": "int"}
 _COLUMNS = {
     "metrics.parquet": {**_OF_A_NUMBER, "loss": "double"},
@@ -83,7 +97,7 @@ def create(
 ) -> None:
     """Makes the table `name` of these runs, which were found at this moment; without rows it says
     what its columns are. Lazily it is a view, which is read when it is asked. A table of which no
-    run has any file is not made, but for that of verdicts."""
+    run has any file is not made, unless its rows are in JSON."""
     sources = list(_sources(entries, name))
     table = _Table(connection, root, name, moment, with_rows, lazily)
     try:
@@ -127,7 +141,7 @@ class _Table(NamedTuple):
 
 def _sources(entries: Sequence[Entry], name: str) -> Iterator[_Source]:
     """Of the runs that have a file with rows of this table."""
-    file = WORDS if name == "verdicts" else f"{name}.parquet"
+    file = _IN_JSON.get(name, f"{name}.parquet")
     for entry in entries:
         if any(stamp := stamp_of(entry.path, file)):
             yield _Source(entry, file, stamp)
@@ -206,13 +220,18 @@ def _kept(
 
 def _loose(connection: duckdb.DuckDBPyConnection, name: str, loose: Sequence[_Source]) -> str:
     """The rows in the runs' own files, with the run's name and path; empty if there is none."""
-    if name == "verdicts":
-        columns = _verdicts(loose)
-        connection.register("loose_verdicts", columns)
-        casts = ", ".join(f"{column}::{kind} as {column}" for column, kind in _NO_VERDICTS.items())
-        return f"(select path::varchar as path, {casts} from loose_verdicts)"
-    whole = [one for one in loose if _is_whole(one)]
-    _say_left_out([one for one in loose if one not in whole])
+    if name in _IN_JSON:
+        kinds = {"path": "varchar", **_JSON_COLUMNS[name]}
+        rows = [(one.entry.name, one.entry.path.name, *row) for one in loose for row in _rows(one)]
+        columns = zip(*rows, strict=True) if rows else ((),) * len(kinds)
+        arrays = {key: np.array(each, object) for key, each in zip(kinds, columns, strict=True)}
+        connection.register(f"loose_{name}", arrays)
+        casts = ", ".join(f"{column}::{kind} as {column}" for column, kind in kinds.items())
+        return f"(select {casts} from loose_{name})"
+    whole, damaged = [], []
+    for one in loose:
+        (whole if _is_whole(one) else damaged).append(one)
+    _say_left_out(damaged)
     if not whole:
         return ""
     columns = {
@@ -229,22 +248,24 @@ def _loose(connection: duckdb.DuckDBPyConnection, name: str, loose: Sequence[_So
     )
 
 
-def _verdicts(loose: Sequence[_Source]) -> dict[str, np.ndarray]:
-    rows: list[tuple[object, ...]] = []
-    for one in loose:
-        if one.entry.facts is None:
-            continue
-        first = json.loads(one.entry.facts.config)["first_seed"]
-        kept = Words.read(one.entry.path)
-        for task, words in kept.words.items() if kept else ():
-            rows += [
-                (one.entry.name, one.entry.path.name, first + k, task, word, kept.problems)
-                for k, word in enumerate(words)
-                if kept
-            ]
-    columns = zip(*rows, strict=True) if rows else ((),) * 6
-    names = ("path", *_NO_VERDICTS)
-    return {name: np.array(values, object) for name, values in zip(names, columns, strict=True)}
+def _first_seed(entry: Entry, facts: Facts) -> int:
+    try:
+        return operator.index(json.loads(facts.config)["first_seed"])
+    except (ValueError, LookupError, TypeError):  # The index is damaged, not the run.
+        return open_run(entry.path).config["first_seed"]
+
+
+def _rows(source: _Source) -> Iterator[tuple[object, ...]]:
+    """Of a JSON file, without the names of the run."""
+    entry = source.entry
+    if source.name == ABILITIES:
+        known = Abilities.read(entry.path)
+        for found in known.found if known else ():
+            yield tuple(found.row)
+    elif entry.facts and (kept := Words.read(entry.path)):
+        first = _first_seed(entry, entry.facts)
+        for task, words in kept.words.items():
+            yield from ((first + k, task, word, kept.problems) for k, word in enumerate(words))
 
 
 def _is_readable(connection: duckdb.DuckDBPyConnection, source: _Source) -> bool:

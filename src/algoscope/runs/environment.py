@@ -19,18 +19,25 @@ _PACKAGES = ("jax", "jaxlib", "equinox", "numpy", "numba", "safetensors")
 
 
 def environment() -> dict:
+    """Of a run that JAX computes."""
     import jax
 
     devices = jax.local_devices()
+    return environment_on(devices[0].platform, devices[0].device_kind, len(devices))
+
+
+def environment_on(
+    platform_name: str, device: str, devices: int = 1, packages: tuple[str, ...] = _PACKAGES
+) -> dict:
     return {
         "algoscope": __version__,
         "commit": _commit(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "packages": {name: _version(name) for name in _PACKAGES},
-        "platform": devices[0].platform,
-        "device": devices[0].device_kind,
-        "devices": len(devices),
+        "packages": {name: _version(name) for name in packages},
+        "platform": platform_name,
+        "device": device,
+        "devices": devices,
         "vectors": vector_instructions(),
     }
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from algoscope.files import RunError, place, read_arrays, write_arrays, write_bytes
+from algoscope.files import RunError, place, read_arrays, told, write_arrays, write_bytes
 from algoscope.runs import checkpoints, live, lock
 from algoscope.runs.description import Description, State, read_description, read_results
 
@@ -206,7 +206,9 @@ def has_begun(path: str | os.PathLike) -> bool:
 def open_run(path: str | os.PathLike) -> Run:
     path = pathlib.Path(path)
     description = path / DESCRIPTION
-    if not has_begun(path):
+    with told(description):
+        begun = has_begun(path)
+    if not begun:
         raise RunError(f"{path}: got no run folder, needed one that holds a {DESCRIPTION}")
     return Run(path, read_description(description))
 
@@ -255,7 +257,10 @@ def run_folders(root: pathlib.Path) -> Iterator[pathlib.Path]:
     try:
         with os.scandir(root) as found:
             inside = [e.name for e in found if e.is_dir(follow_symlinks=False)]
-    except OSError:  # Gone by now, or nobody's to read.
+    except PermissionError:  # It may be a run, and whoever opens it is told.
+        yield root
+        return
+    except OSError:  # Gone by now.
         return
     for name in sorted(inside):
         if not name.startswith("."):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from algoscope import progress
 from algoscope.files import RunError, write_bytes
-from algoscope.runs import checkpoints, lock, words
+from algoscope.runs import abilities, checkpoints, lock, words
 from algoscope.runs.comparison import outcome
 from algoscope.runs.description import State
 from algoscope.runs.folder import DESCRIPTION, open_run, run_folders
@@ -27,7 +27,7 @@ from algoscope.serialise import FormatError, from_json, parse_json
 MANY = 64
 _FILE = ".index.json"
 _FORMAT = 2
-_FROM = (DESCRIPTION, "results.json", words.FILE)
+_FROM = (DESCRIPTION, "results.json", words.FILE, abilities.FILE)
 """Files that an entry is from."""
 _RECENT = 2_000_000_000
 """Nanoseconds."""
@@ -57,9 +57,9 @@ class Facts(NamedTuple):
     """About so many problems the falsifier tried, if there are verdicts."""
 
 
-_NUMBER, _NONE = (int, float), type(None)
+_NONE = type(None)
 _KINDS: tuple[Any, ...] = (
-    list, int, int, str, str, bool, list, _NUMBER, str, str, (str, _NONE), (int, _NONE),
+    list, int, int, str, str, bool, list, float, str, str, (str, _NONE), (int, _NONE),
 )  # fmt: skip
 """Of the fields, as `isinstance` takes them: thousands of runs are checked with every list."""
 
@@ -155,6 +155,7 @@ def _looked_at(path: pathlib.Path, name: str, stamp: Stamp) -> Entry:
         run = open_run(path)
         scores = [value for name, value in outcome(run).items() if name.startswith("test ")]
         judged = words.Words.read(path)
+        abilities.Abilities.read(path)
     except RunError as error:
         return Entry(path, name, stamp, None, State.DAMAGED, 0, str(error))
     facts = Facts(
@@ -201,6 +202,6 @@ def _facts(content: Any) -> Facts | None:
     whole = (
         all(map(isinstance, facts, _KINDS))
         and all(isinstance(task, str) for task in facts.tasks)
-        and all(isinstance(score, int | float) for score in facts.test)
+        and all(isinstance(score, float) for score in facts.test)
     )
     return facts if whole else None

@@ -5,8 +5,10 @@ metrics     run, seed, task, step, loss
 validation  run, seed, task, step, score
 results     run, seed, task, name, output, value
 verdicts    run, seed, task, word, problems
+abilities   run, model, kind, ability, word, heads, share, low, high, p, evidence
 """
 
+import concurrent.futures
 import contextlib
 import pathlib
 import shutil
@@ -94,22 +96,43 @@ def query(root: pathlib.Path, sql: str, *, write: bool = False) -> QueryResult:
     """
     # Tables of many runs are large: they are read where they are asked for.
     named = [name for name in consolidated.TABLES if write or name in sql.lower()]
-    with connected(root, named, lazily=write) as connection:
+    found = index.find(root)
+    for entry in found.entries:
+        if entry.fault:
+            progress.note(f"left out: {entry.fault}")
+    with connected(root, named, lazily=write, found=found) as connection:
         if not write:
             for setting in _READ_ONLY:
                 connection.execute(f"set {setting}")
         try:
-            answer = connection.execute(sql)
-            if answer is None:
-                raise RunError(f"query: got {short(sql)}, which asks for nothing, needed a select")
-            columns = [column[0] for column in answer.description or []]
-            return QueryResult(columns, answer.fetchall())
+            return _answer(connection, sql)
         except duckdb.PermissionException as error:
             raise RunError(
                 f"query: {error}; a query reaches the tables of the runs alone, --write allows more"
             ) from None
         except consolidated.FAULTS as error:
-            raise RunError(f"query: {error}") from None
+            first, *_ = str(error).splitlines() or [repr(error)]
+            tables = ", ".join(("runs", *consolidated.TABLES))
+            raise RunError(f"query: {first} (the tables are {tables})") from None
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, sql: str) -> QueryResult:
+    """Asked for in a thread: in this one, nobody would hear Ctrl-C before the answer."""
+
+    def ask() -> QueryResult:
+        answer = connection.execute(sql)
+        if answer is None:
+            raise RunError(f"query: got {short(sql)}, which asks for nothing, needed a select")
+        columns = [column[0] for column in answer.description or []]
+        return QueryResult(columns, answer.fetchall())
+
+    with concurrent.futures.ThreadPoolExecutor(1) as asking:
+        answered = asking.submit(ask)
+        try:
+            return answered.result()
+        except BaseException:
+            connection.interrupt()
+            raise
 
 
 @contextlib.contextmanager

@@ -27,7 +27,8 @@ from algoscope.runs.folder import DESCRIPTION, Run, now, open_run, write_descrip
 _FILES = (
     DESCRIPTION, "results.json", "metrics.*", "validation.parquet", "results.parquet",
     "weights", "weights-*", "weights.safetensors", "reasoner", "teacher",
-    "checkpoint-*.safetensors", "findings", "verdicts.json", "report.html", "figures",
+    "checkpoint-*.safetensors", "findings", "verdicts.json", "abilities.json", "report.html",
+    "figures", "study.json", "recordings.safetensors", "primitives.json", "page.html",
     "tensorboard", "wandb", "mlflow", live.FILE, lock.FILE, ".unfinished-*",
 )  # fmt: skip
 """All that Algoscope writes into a run folder; whatever else is there is somebody's own."""
@@ -64,18 +65,24 @@ class Reservation:
 
     def begin(self, config: Mapping[str, Any], **facts: Any) -> Run:
         """The run, whose description holds the facts too."""
-        description = {
-            "format": FORMAT,
-            "version": __version__,
-            "state": "running",
-            "created": now(),
-            "config": dict(config),
-            "environment": environment(),
-            "notes": [],
-            **facts,
-        }
-        write_description(self.path, description)
+        write_description(self.path, description(config, environment(), **facts))
         return open_run(self.path)
+
+
+def description(
+    config: Mapping[str, Any], made_in: Mapping[str, Any], **facts: Any
+) -> dict[str, Any]:
+    """What a run begins with, such as `Description` has it."""
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "state": "running",
+        "created": now(),
+        "config": dict(config),
+        "environment": dict(made_in),
+        "notes": [],
+        **facts,
+    }
 
 
 @contextlib.contextmanager

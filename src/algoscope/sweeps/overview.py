@@ -25,6 +25,7 @@ from algoscope.report.figures import style
 from algoscope.report.html import Section
 from algoscope.runs import parquet
 from algoscope.serialise import to_json
+from algoscope.sweeps.drive import read_specification
 from algoscope.sweeps.figures import along, multiples, parallel, words
 from algoscope.sweeps.harvest import Harvest, Row, gather, values_of
 from algoscope.sweeps.status import Position, Stage, counts, value_text
@@ -57,6 +58,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def _written(folder: pathlib.Path, report: Callable[[str], None]) -> pathlib.Path:
+    read_specification(folder)
     path = folder / PAGE
     figures, tables = path.with_name("sweep-figures"), path.with_name("sweep-tables")
     make_room(path)

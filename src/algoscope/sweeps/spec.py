@@ -80,7 +80,10 @@ def read(path: pathlib.Path) -> Sweep:
     """The sweep in a TOML or YAML file, whose name it has if it says no other. A ConfigError lists
     all that is wrong with it."""
     if path.suffix not in _READERS:
-        raise ConfigError(f"{path}: got a file {path.suffix!r}, needed {', '.join(_READERS)}")
+        raise ConfigError(
+            f"{path}: got a file whose name ends in {path.suffix!r}, needed one in "
+            f"{', '.join(_READERS)} or .py"
+        )
     content = _parsed(path)
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: got {short(content)}, needed a table with base and axes")

@@ -3,6 +3,7 @@ Mind The Gap's Table 8 (dm-clrs's own, with GATv2 and a learning rate of 1e-4)."
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
@@ -90,16 +91,16 @@ def check(config: TrainingConfig) -> None:
     faults = serialise.type_faults(config)
     if faults:
         raise ConfigError("\n".join(faults))
-    faults = [*_check_numbers(config), *check_choices(config.network)]
-    if not faults:
-        faults += check_processor(config.network)
+    of_network = [*check_choices(config.network), *check_processor(config.network)]
+    faults = [*_check_numbers(config), *of_network]
     if not config.tasks:
         faults.append("tasks: got none, needed at least one")
     if len(set(config.tasks)) < len(config.tasks):
         faults.append(f"tasks: got {', '.join(config.tasks)}, needed each of them once")
+    known = []
     for name in config.tasks:
         try:
-            tasks.get(name)
+            known.append(tasks.get(name))
         except ValueError as error:
             faults.append(str(error))
     sets = ("test", "fresh", "seen")
@@ -108,12 +109,13 @@ def check(config: TrainingConfig) -> None:
         faults.append(
             'recipe.permutations: got "cycle", needed "line" or "pointers", which networks take'
         )
-    faults += teacher_faults(config.teacher, config.tasks)
-    if not faults:
-        faults += _check_sizes(config)
-        faults += _check_objectives(config)
+    of_teacher = teacher_faults(config.teacher, config.tasks)
+    faults += of_teacher
+    faults += _check_sizes(config, known)
+    faults += _check_graphs(config, known)
+    faults += _check_objectives(config, [] if of_teacher else known, with_network=not of_network)
     if faults:
-        raise ConfigError("\n".join(faults))
+        raise ConfigError("\n".join(dict.fromkeys(faults)))
 
 
 def _check_numbers(config: TrainingConfig) -> list[str]:
@@ -135,37 +137,48 @@ def _check_numbers(config: TrainingConfig) -> list[str]:
     return faults
 
 
-def _check_objectives(config: TrainingConfig) -> list[str]:
+def _check_objectives(
+    config: TrainingConfig, taught: Sequence[Task], *, with_network: bool
+) -> list[str]:
+    """`taught` are tasks whose teachers are looked for; `with_network` says whether the network's
+    configuration is one that objectives can be held against."""
     try:
         objectives = config.objectives
     except ConfigError as error:
         return [str(error)]
     faults = []
-    for objective, _ in objectives:
+    for objective, _ in objectives if with_network else ():
         faults += objective.faults(config.network, config.recipe)
-    for task in config.tasks:
+    for task in taught if any(objective.prepare for objective, _ in objectives) else ():
         try:
-            for kind in config.recipe.graphs:
-                graph_options(tasks.get(task), kind)
-            if any(objective.prepare for objective, _ in objectives):
-                teacher_for(config.teacher, task)
+            teacher_for(config.teacher, task.name)
         except ValueError as error:
             faults.append(str(error))
-    if not config.recipe.graphs:
-        faults.append("recipe.graphs: got none, needed at least one kind, such as clrs")
     return faults
 
 
-def _check_sizes(config: TrainingConfig) -> list[str]:
+def _check_graphs(config: TrainingConfig, known: Sequence[Task]) -> list[str]:
+    if not config.recipe.graphs:
+        return ["recipe.graphs: got none, needed at least one kind, such as clrs"]
+    faults = []
+    for task, kind in itertools.product(known, config.recipe.graphs):
+        try:
+            graph_options(task, kind)
+        except ValueError as error:
+            faults.append(str(error))
+    return faults
+
+
+def _check_sizes(config: TrainingConfig, known: Sequence[Task]) -> list[str]:
     sizes, own_size = config.recipe.sizes, config.network.attention_bias
     if not sizes:
         return [f"recipe.sizes: got {sizes!r}, needed at least one"]
     tested = () if config.test_size is None else (config.test_size,)
     faults = [
         fault
-        for task in config.tasks
+        for task in known
         for field, given in (("recipe.sizes", sizes), ("test_size", tested))
-        for fault in size_faults(field, given, task)
+        for fault in size_faults(field, given, task.name)
     ]
     if tested and own_size is not None and tested != (own_size,):
         faults.append(

@@ -45,6 +45,7 @@ def train(
     shows it. `made_by` and the name of a `sweep` are kept with the run.
     """
     check(config)
+    pacing = Pacing(report, checkpoint_seconds)
     with reservation.reserved(path, force=force) as place:
         with progress.job("preparing"):
             plan = plan_training(config, at_once, devices=devices)
@@ -59,7 +60,7 @@ def train(
             **({} if sweep is None else {"sweep": sweep}),
         )
         with reservation.stoppable(run):
-            return _go_on(run, plan, Pacing(report, checkpoint_seconds))
+            return _go_on(run, plan, pacing)
 
 
 def resume(

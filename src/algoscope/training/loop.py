@@ -5,6 +5,7 @@ on from its last checkpoint as if nothing had happened.
 """
 
 import contextlib
+import dataclasses
 import datetime
 import math
 import pathlib
@@ -19,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope import progress
-from algoscope.errors import Stopped, unknown_name
+from algoscope.errors import ConfigError, Stopped, short, unknown_name
 from algoscope.networks.weights import leaf_name
 from algoscope.runs import RunError, checkpoints, folder, live
 from algoscope.runs.environment import environment
@@ -98,13 +99,20 @@ class Evaluations(NamedTuple):
     evaluate: Callable[[int, Any], None] = lambda step, placed: None
 
 
-class Pacing(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Pacing:
     """How a run is watched."""
 
     report: Callable[[Report], None] | None = None
     """Told how far the run is; if nobody is, a line of progress shows it."""
     checkpoint_seconds: float = CHECKPOINT_SECONDS
-    evaluations: Evaluations = Evaluations()
+    evaluations: Evaluations = dataclasses.field(default_factory=Evaluations)
+
+    def __post_init__(self):
+        seconds = self.checkpoint_seconds
+        # NaN would never be reached.
+        if not isinstance(seconds, int | float) or not seconds >= 0:
+            raise ConfigError(f"checkpoint_seconds: got {short(seconds)}, needed 0 or more seconds")
 
 
 class Trained(NamedTuple):

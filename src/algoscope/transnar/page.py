@@ -48,7 +48,7 @@ def _answer(prompt: str, answer: Answer, name: str, verdict: str) -> str:
         element("p", f"One question to {escape(name)}", class_="question")
         + element("h1", escape(f"The answer is {verdict}") + ".")
         + "".join(
-            element("h2", title) + element("pre", escape(text.strip()), tabindex="0")
+            element("h2", title) + element("pre", escape(text.strip()), tabindex="0", class_="text")
             for title, text in texts.items()
             if text.strip()
         )

@@ -8,6 +8,7 @@ metrics.safetensors          loss of every step
 checkpoint-…                 of a run that is not finished
 """
 
+import dataclasses
 import functools
 import json
 import os
@@ -120,6 +121,7 @@ def train(
     if (config.loss == "teacher") != (teacher is not None):
         given = "none" if teacher is None else "one"
         raise ConfigError(f"teacher: got {given} with loss {config.loss!r}")
+    pacing = loop.Pacing(report, checkpoint_seconds, evaluations)
     with reservation.reserved(path, force=force) as place:
         reasoner = reasoner_for(config, reasoner)
         learner = _start_learner(config, reasoner)
@@ -131,7 +133,7 @@ def train(
         loop.save(folder_path, loop.Trained(0, learner, loop.no_metrics(1, 1)))
         run = place.begin(config.as_json(), kind=KIND)
         with reservation.stoppable(run):
-            return _go_on(run, parts, loop.Pacing(report, checkpoint_seconds, evaluations))
+            return _go_on(run, parts, pacing)
 
 
 def resume(
@@ -166,7 +168,9 @@ def _go_on(run: Run, parts: Parts | None, pacing: loop.Pacing) -> Run:
     on_towers = evaluations._replace(
         evaluate=lambda step, learner: evaluations.evaluate(step, learner.weights.tower)
     )
-    run, trained = loop.go_on(run, objective, shapes, pacing._replace(evaluations=on_towers))
+    run, trained = loop.go_on(
+        run, objective, shapes, dataclasses.replace(pacing, evaluations=on_towers)
+    )
     weights, loss = trained.learner.weights, trained.metrics.loss[:, 0, 0]
     write_arrays(run.path / "weights.safetensors", by_name(weights.tower))
     write_arrays(run.path / "metrics.safetensors", {"loss": loss})

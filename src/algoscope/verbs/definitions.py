@@ -7,6 +7,7 @@ or a file of weights did. Whatever tasks and programs it defines are then known 
 """
 
 import functools
+import os
 import pathlib
 import sys
 import traceback
@@ -42,7 +43,7 @@ def run_file(path: pathlib.Path) -> dict[str, Any]:
     import runpy
 
     _run.add(str(path))
-    folder = str(path.resolve().parent)
+    folder = os.path.dirname(os.path.realpath(path))
     if folder not in sys.path:
         sys.path.append(folder)
     try:
@@ -76,7 +77,7 @@ def _place(path: pathlib.Path, error: BaseException) -> str:
 
 def _find(kind: str, text: str, get: Callable[[str], T]) -> T:
     file, _, name = text.partition(":")
-    path = pathlib.Path(file).resolve()
+    path = pathlib.Path(os.path.realpath(file))  # `resolve` fails at links that go round.
     if not path.suffix:
         return get(text)
     if not path.is_file():

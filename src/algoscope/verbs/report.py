@@ -121,24 +121,23 @@ class Serve:
     path: tyro.conf.Positional[pathlib.Path] = pathlib.Path("runs")
     """A folder of runs, or a run."""
     port: int = 8765
-    """The port to listen on."""
+    """The port to listen on; 0 is any that is free."""
 
     def main(self) -> int:
         if not 0 <= self.port < 2**16:
             raise ValueError(f"--port: got {self.port}, needed a number from 0 to 65535")
         import uvicorn
 
-        from algoscope.report.server import HOST, app
+        from algoscope.report.server import app, listening
 
         application = app(self.path)
-        print(f"http://{HOST}:{self.port}/ – end with Ctrl-C", flush=True)
-        uvicorn.run(
-            application,
-            host=HOST,
-            port=self.port,
-            log_level="warning",
-            timeout_graceful_shutdown=_SECONDS_TO_END,
-        )
+        with listening(self.port) as listener:
+            host, port = listener.getsockname()
+            print(f"http://{host}:{port}/ – end with Ctrl-C", flush=True)
+            settings = uvicorn.Config(
+                application, log_level="warning", timeout_graceful_shutdown=_SECONDS_TO_END
+            )
+            uvicorn.Server(settings).run(sockets=[listener])
         return 0
 
 

@@ -54,7 +54,8 @@ def _row(entry: "index.Entry") -> dict[str, Any]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Query(_OverRuns):
-    """Ask across runs in SQL; tables are runs, metrics, validation and results."""
+    """Ask across runs in SQL; tables are runs, metrics, validation, results, verdicts and
+    abilities."""
 
     sql: tyro.conf.Positional[str]
     """The query, such as "select run, avg(value) from results where name = 'test' group by run"."""

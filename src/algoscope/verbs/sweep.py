@@ -78,10 +78,12 @@ class Run(Verb):
     def run(self) -> Answer:
         from algoscope import sweeps
         from algoscope.runs import trackers
+        from algoscope.training.loop import Pacing
 
         self._check_options()
         for name in self.track:
             trackers.check_installed(name)
+        Pacing(checkpoint_seconds=self.checkpoint_seconds)  # Or an error before any run.
         sweep, folder = self._sweep()
         settings = sweeps.Settings(
             sweep.after,
@@ -242,6 +244,8 @@ class Cancel(_OverSweep):
         from algoscope.sweeps.engines import slurm
 
         driver = sweeps.interrupt(self.folder)
+        if driver is None:
+            sweeps.read_specification(self.folder)
         jobs = [] if driver else slurm.cancel(self.folder)
         lines = [f"asked process {driver.pid} to stop"] if driver else []
         lines += [f"asked the jobs of {len(jobs)} runs to stop"] if jobs else []

@@ -68,7 +68,7 @@ class Train(TrainingOptions, Verb):
     """Also write the metrics for these trackers, into the run folder and offline."""
 
     def run(self) -> Answer:
-        from algoscope import files, training
+        from algoscope import files, runs, training
         from algoscope.runs import parquet, trackers
         from algoscope.runs.environment import device_name, keep_compiled_programs, use_devices
 
@@ -88,6 +88,7 @@ class Train(TrainingOptions, Verb):
                 find_task(text)
             for text in self.teacher:
                 find_program(text)
+            runs.open(self.resume)
             self.output.report(f"training on {device_name()}, going on in {self.resume}")
             run = training.resume(self.resume, **pace)
         elif self.tasks or self.task:

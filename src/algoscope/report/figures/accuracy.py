@@ -13,6 +13,8 @@ from algoscope.report.figures.style import Drawn
 
 _LEAST_FOR_INTERVAL = 10
 """Networks, below which a bootstrap interval and a p-value say nothing."""
+_FEWEST = 3
+"""Networks of which there is a correlation."""
 _KEYS = ("moves_large", "reads_large", "agreement")
 
 
@@ -47,8 +49,7 @@ def draw(
         figure,
         "A network can be right without doing what the algorithm does: the farther below the "
         "diamond, which is the compiled program, the less its inside has to do with its answers. "
-        "Numbers are seeds, signs are runs. Rank correlation over networks: "
-        f"{'; '.join(notes)}.",
+        f"Numbers are seeds, signs are runs.{_correlations(notes, len(judgements))}",
         "Three scatter plots of accuracy against faithfulness with a point for each of "
         f"{len(judgements)} networks and a diamond for the compiled program at 1, 1.",
         ["network", "accuracy_large", *_KEYS],
@@ -82,6 +83,12 @@ def _panel(axes, x, y, names, control: Judgement, key: str) -> None:
             )  # fmt: skip
         taken.append((at_x, at_y))
     axes.spines["left"].set_color(style.RULE)
+
+
+def _correlations(notes: list[str], networks: int) -> str:
+    if networks < _FEWEST:
+        return f" Correlations need {_FEWEST} networks or more."
+    return f" Rank correlation over networks: {'; '.join(notes)}."
 
 
 def _correlated(x: list[float], y: list[float]) -> str:

@@ -36,7 +36,7 @@ def draw(distances: Distances, width: float = style.FULL) -> Drawn:
         style.bare(right)
         if count <= _MOST_WITH_NAMES:
             right.set_yticks(range(count), names)
-            right.set_xticks(range(count), names, rotation=90)
+            right.set_xticks(range(count), names, rotation=90, va="top")
             right.tick_params(length=0, labelsize=9 if roomy else 7.5)
             for label in (*right.get_yticklabels(), *right.get_xticklabels()):
                 label.set_color(style.REFERENCE if label.get_text() in programs else style.INK)

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
+from algoscope import progress
 from algoscope.errors import ConfigError
 from algoscope.serialise import from_json, to_json
 from algoscope.sweeps.engines import ATTEMPTS, POLL, Resources, as_text, attempt, from_text, lost
@@ -44,6 +45,7 @@ class Ray:
         import ray
 
         with self._connected():
+            self._say_if_no_node_has_room()
             task = ray.remote(_made).options(
                 num_cpus=self._resources.cpus,
                 num_gpus=self._resources.gpus,
@@ -67,6 +69,19 @@ class Ray:
                     if self._storage is not None:
                         self._storage.fetch(item.name, pathlib.Path(item.path).parent)
                     yield _outcome(reference, item)
+
+    def _say_if_no_node_has_room(self) -> None:
+        """Ray lets tasks wait for such a node, without a word: one may be started yet."""
+        import ray
+
+        cpus, gpus = self._resources
+        rooms = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        if not any(room.get("CPU", 0) >= cpus and room.get("GPU", 0) >= gpus for room in rooms):
+            had = ", ".join(f"{room.get('CPU', 0):g} and {room.get('GPU', 0):g}" for room in rooms)
+            progress.note(
+                f"--cpus {cpus} --gpus {gpus:g}: no node of the cluster has so many (they have "
+                f"{had}); runs wait until one does, Ctrl-C stops"
+            )
 
     def _send(self, item: Item) -> None:
         """What another engine has begun goes on."""

@@ -19,9 +19,7 @@ def scores(harvest: Harvest, width: float = style.FULL) -> Drawn:
 
     return _draw(
         harvest, value, f"{harvest.measure} score", "along",
-        f"Each dot is a run, at the mean {harvest.measure} score of its networks; the line joins "
-        "the means of the values.",
-        width,
+        f"the mean {harvest.measure} score of its networks", width,
     )  # fmt: skip
 
 
@@ -31,13 +29,13 @@ def costs(harvest: Harvest, width: float = style.FULL) -> Drawn:
 
     return _draw(
         harvest, value, "seconds a network", "cost",
-        "Each dot is a run: the time from its beginning to its end, pauses and all that was done "
-        "after training included, over its networks.",
-        width,
+        "the time from its beginning to its end, pauses and all that was done after training "
+        "included, over its networks", width,
     )  # fmt: skip
 
 
-def _draw(harvest: Harvest, value, label: str, name: str, caption: str, width: float) -> Drawn:
+def _draw(harvest: Harvest, value, label: str, name: str, meaning: str, width: float) -> Drawn:
+    """`meaning` is what the value of a run is."""
     axes_of = harvest.axes
     across = (3 if len(axes_of) % 3 == 0 or len(axes_of) > 4 else 2) if width > style.NARROW else 1
     few = len(harvest.rows) <= MOST_DOTS
@@ -64,11 +62,11 @@ def _draw(harvest: Harvest, value, label: str, name: str, caption: str, width: f
             ]
         for panel in panels[:: min(across, len(axes_of))]:
             panel.set_ylabel(label)
-    band = "" if few else " The band holds eight of ten runs."
+    runs = "Each small dot is a run" if few else "The band holds eight of ten runs, each"
     return Drawn(
         name,
         figure,
-        caption + band,
+        f"{runs} at {meaning}; the line joins the means of the values.",
         f"{len(axes_of)} panels, one an axis, of {label} at each of its values, "
         f"with {len(harvest.rows)} runs.",
         ["axis", "value", "run", "task", label.replace(" ", "_")],

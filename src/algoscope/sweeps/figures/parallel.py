@@ -11,6 +11,9 @@ from algoscope.sweeps.harvest import Harvest, Row
 _BEST = 0.1
 """Of the runs of each task, which are drawn in colour; at least two."""
 _MOST_BEST, _MOST_OTHERS = 60, 200
+_LINE, _BETWEEN_LINES = 46, 0.17
+"""Characters that fit along a narrow axis; values that are longer together stand in several lines,
+so far apart where axes are 1 apart."""
 _SPREAD = 0.62
 """Of the distance between two values: lines through one value lie side by side, by their score."""
 
@@ -129,8 +132,11 @@ def _frame(
                        ha="center", va="bottom", zorder=5)  # fmt: skip
     for number, (axis, values) in enumerate(axes.items()):
         shown = values[:: -(-len(values) // 12)]
-        for value in shown:
-            write(number, places.value(axis, value), style.label(value, 14), fontsize=8.5,
+        texts = [style.label(value, 14) for value in shown]
+        lines = -(-sum(len(text) + 2 for text in texts) // _LINE) if narrow else 1
+        for place, (value, text) in enumerate(zip(shown, texts, strict=True)):
+            aside = (place % lines - (lines - 1) / 2) * _BETWEEN_LINES
+            write(number + aside, places.value(axis, value), text, fontsize=8.5,
                   ha="center", va="center", bbox=box)  # fmt: skip
     for place, score in ((0.0, places.low), (1.0, places.high)):
         offset = {"ha": "left" if place == 0 else "right", "va": "top"} if narrow else {
