@@ -14,7 +14,7 @@ base:
   evaluate_every: 20
   pool_steps: 20
   time_buckets: 1
-  learning_rate: 0.01
+  learning_rate: 1e-2
   recipe: {sizes: [4], count: 4}
   network.width: 4
   scored_on: [test]
@@ -108,6 +108,15 @@ def test_faults_of_form_hide_none_of_meaning():
     )  # fmt: skip
     for text in named:
         assert sum(text in fault for fault in faults) == 1, (text, faults)
+
+
+def test_faults_are_listed_where_no_task_is_named_too():
+    with pytest.raises(ConfigError) as caught:
+        sweeps.from_content({"base": {"steps": -5}, "axes": {"network.processor": ["gatv9"]}})
+    faults = str(caught.value).splitlines()
+    assert len(faults) == 3
+    for text in ("tasks: not there, and needed", "steps: got -5", "unknown processor: 'gatv9'"):
+        assert sum(fault.startswith(text) for fault in faults) == 1
 
 
 @pytest.mark.parametrize("text", ["base: {1: 2}", "axes: {network: {~: [1]}}", "1: 2"])

@@ -41,7 +41,9 @@ After = Literal["score", "judge", "report"]
 _BESIDE = ("seeds", "first_seed")
 """Fields of a configuration that stand beside the base: every run has the same."""
 _HINT_MODE = "hint_mode"
+_SOME_TASK = {"tasks": ("bfs",)}
 _NAME = re.compile(r"[\w][\w.+-]{0,99}")
+_EXPONENTIAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
 _MOST_RUNS = 100_000
 _READERS = (".toml", ".yaml", ".yml")
 _MOST_FAULTS = 50
@@ -152,7 +154,7 @@ def _typed_sweep(sweep: Sweep, faults: Sequence[str], *, with_configurations: bo
     typed = dataclasses.replace(sweep, base=first, axes=axes)
     if "tasks" not in {*sweep.base, *sweep.axes}:
         listed.append('tasks: not there, and needed, in base or in axes, such as tasks = ["bfs"]')
-    elif with_configurations and "tasks" in {*first, *axes} and runs <= _MOST_RUNS:
+    if with_configurations and runs <= _MOST_RUNS:
         listed += _configuration_faults(typed)
     if listed:
         more = len(listed) - _MOST_FAULTS
@@ -193,10 +195,12 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
 
 
 def _configuration_faults(sweep: Sweep) -> list[str]:
-    """Of all combinations, each once, with defaults in place of what is no number."""
+    """Of all combinations, each once, with defaults in place of what is no number, and some task
+    where there is none."""
     defaults = {name: getattr(Sweep, name) for name in _BESIDE}
     numbers = {n: v for n in _BESIDE if isinstance(v := getattr(sweep, n), int)}
-    sweep = dataclasses.replace(sweep, **(defaults | numbers))
+    base = _SOME_TASK | sweep.base if "tasks" not in sweep.axes else sweep.base
+    sweep = dataclasses.replace(sweep, base=base, **(defaults | numbers))
     faults: dict[str, None] = {}
     for combination in sweep.combinations:
         try:
@@ -238,8 +242,12 @@ def _parsed(path: pathlib.Path) -> Any:
             return tomllib.loads(octets.decode())
         import yaml
 
+        class Loader(yaml.SafeLoader):
+            """Takes 1e-3 for a number, as YAML 1.2 does: to PyYAML it is a text."""
+
+        Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENTIAL, list("-+.0123456789"))
         try:
-            return yaml.safe_load(octets.decode())
+            return yaml.load(octets.decode(), Loader)
         except yaml.YAMLError as error:
             raise ConfigError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
     except tomllib.TOMLDecodeError as error:
