@@ -79,6 +79,7 @@ PARTS: dict[str, Part] = {
     "mixed": with_problems(graphs=("clrs", "deep", "clrs", "sparse")),
     "deep": with_problems(graphs=("clrs", "line", "tree", "deep", "sparse", "grid")),
     "large": with_problems(sizes=(4, 7, 11, 13, 16, 32, 64)),
+    "scheduled": with_training(warmup=500),
     "discrete": with_network(hint_repred_mode="hard"),
     "decided": with_network(hint_repred_mode="hard_on_eval"),
     "memoryless": with_network(memory=False),
@@ -87,6 +88,8 @@ PARTS: dict[str, Part] = {
     "edges": with_network(edge_information=True),
     "dropout": with_network(dropout=0.1),
     "long": lambda c: dataclasses.replace(c, steps=3 * c.steps),
+    "no-norm": with_network(layer_norm=False),
+    "precise": with_network(matrix_precision="highest"),
     "rate-3e-4": with_training(learning_rate=3e-4),
     "rate-1e-3": with_training(learning_rate=1e-3),
 }

@@ -29,7 +29,10 @@ class TrainingOptions:
     steps: int = 10_000
     """Batches that each network learns from, per task."""
     learning_rate: float = 1e-4
-    """Learning rate of Adam."""
+    """Learning rate of Adam; with a warm-up, the highest."""
+    warmup: int = 0
+    """Steps until the highest learning rate, after which it falls to a tenth along a cosine until
+    the last step; 0 for a constant rate."""
     clip: float = 1.0
     """Largest global norm of a gradient; 0 for no limit."""
     objective: tuple[str, ...] = ("hints", "outputs")

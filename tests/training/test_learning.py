@@ -43,6 +43,24 @@ def test_a_step_is_optax_s_adam(clip):
         np.testing.assert_allclose(found, expected[name], rtol=1e-5)
 
 
+def test_a_rate_with_a_warm_up_grows_and_falls_to_a_tenth():
+    adam = Adam(0.1, 1.0, warmup=10, steps=50)
+    expected = optax.warmup_cosine_decay_schedule(0.0, 0.1, 10, 50, end_value=0.01)
+    for count in (10, 20, 35, 50, 60):
+        np.testing.assert_allclose(adam.rate(jnp.int32(count)), expected(count), rtol=1e-5)
+    np.testing.assert_allclose([adam.rate(jnp.int32(k)) for k in (0, 4, 9)], [0.01, 0.05, 0.1])
+    assert Adam(0.1, 1.0).rate(jnp.int32(7)) == 0.1
+
+
+def test_each_task_takes_a_step_of_the_schedule():
+    """So far along as steps are done, however many tasks there are."""
+    config = changed(tasks=("bfs", "dfs"), steps=4, warmup=2, learning_rate=1.0)
+    lesson = learning.Lesson(config, plan_training(config).layout, "bfs", 4, 1)
+    rates = [float(lesson.adam.rate(jnp.int32(count))) for count in range(9)]
+    assert rates.index(max(rates)) == 3
+    np.testing.assert_allclose([rates[3], rates[4], rates[8]], [1.0, 1.0, 0.1], rtol=1e-6)
+
+
 def test_weights_of_other_tasks_keep_their_moments():
     learner = start_learner(vectors(1, 2, 3), validated=True)
     learner = learning.learn(ADAM, learner, vectors(4, 5, 6))

@@ -63,7 +63,7 @@ class TrainingConfig(TrainingOptions):
     def as_json(self) -> dict:
         """Without what came later and has its default: descriptions of older trainings stay equal
         to those of the same trainings now."""
-        content = _fields(self, ("objective", "teacher", "keep", "test_size"))
+        content = _fields(self, ("objective", "teacher", "keep", "test_size", "warmup"))
         content["recipe"] = _fields(self.recipe, ("graphs",))
         content["network"] = _fields(self.network, ("memory", "edge_views"))
         return content
@@ -121,6 +121,7 @@ def check(config: TrainingConfig) -> None:
 def _check_numbers(config: TrainingConfig) -> list[str]:
     counts = ("seeds", "steps", "evaluate_every", "pool_steps", "time_buckets")
     faults = integer_faults(config, counts)
+    faults += integer_faults(config, ("warmup",), least=0)
     faults += integer_faults(config, ("data_seed",), least=0, most=_LARGEST_SEED)
     last = _LARGEST_SEED + 1 - config.seeds
     faults += integer_faults(config, ("first_seed",), least=0, most=last)

@@ -80,14 +80,14 @@ class GraphObjective:
         ahead: int = 1,
     ):
         """`ahead` generations are drawn before they are needed, by the executor, else a thread."""
-        # Other seeds and problems, or more steps, need no other program.
+        # Other seeds and problems, or more steps at a constant rate, need no other program.
         graphs = Recipe().graphs
         recipe = dataclasses.replace(plan.config.recipe, graphs=graphs)
         self._config = dataclasses.replace(
             plan.config,
             first_seed=0,
             data_seed=0,
-            steps=1,
+            steps=plan.config.steps if plan.config.warmup else 1,
             teacher=(),
             keep="best",
             test_size=None,

@@ -59,7 +59,14 @@ class Lesson:
         )
         loss, gradient = self._gradient(_only(names, learner.weights), material, step, key)
         frozen = _only(names, self.layout.where(config.freeze)) if config.freeze else None
-        return learn(Adam(config.learning_rate, config.clip), learner, gradient, frozen), loss
+        return learn(self.adam, learner, gradient, frozen), loss
+
+    @property
+    def adam(self) -> Adam:
+        # It counts the steps of all tasks.
+        config, turns = self.config, len(self.config.tasks)
+        warmup, steps = turns * config.warmup, turns * config.steps
+        return Adam(config.learning_rate, config.clip, warmup=warmup, steps=steps)
 
     def _gradient(
         self, weights: Vectors, material: Material, step: Int[Array, ""], key: PRNGKeyArray
