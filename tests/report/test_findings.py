@@ -123,6 +123,23 @@ def test_another_number_of_problems_is_measured_anew(copy, found, monkeypatch):
     assert measured[0][2:4] == (0, FEW + 1)
 
 
+def test_of_other_weights_or_another_version_they_are_measured_anew(copy, found, monkeypatch):
+    measured = []
+    monkeypatch.setattr(examine, "_measure", lambda *given: measured.append(given) or found)
+    monkeypatch.setattr(examine, "write", lambda run, findings: None)
+    first, second = (copy.path / f"weights/bfs/seed-0000{seed}.safetensors" for seed in (0, 1))
+    own = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    findings(copy, "bfs")
+    assert len(measured) == 1
+    first.write_bytes(own)
+    findings(copy, "bfs")
+    assert len(measured) == 1
+    monkeypatch.setattr(examine, "basis", lambda task: "of another version")
+    findings(copy, "bfs")
+    assert len(measured) == 2
+
+
 def test_counterexamples_and_what_was_said_survive_the_folder(copy, found):
     again = read(copy, "bfs")
     assert again is not None

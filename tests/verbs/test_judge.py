@@ -12,6 +12,7 @@ from algoscope.falsify import PROBLEMS, Counterexample
 from algoscope.measures import Evidence, Judgement
 from algoscope.programs.compiler import compile_program, recompiled
 from algoscope.programs.interpreter import interpret
+from algoscope.report import kept
 from algoscope.runs import Metrics, folder, reservation
 from algoscope.serialise import from_json
 from algoscope.verdict import Verdict
@@ -81,7 +82,8 @@ def test_every_seed_of_a_run_gets_its_word(algoscope, run):
 def test_what_was_judged_before_is_taken_and_the_rest_is_added(
     algoscope, run, monkeypatch, tmp_path
 ):
-    """Network by network; a damaged file, other problems and other weights are judged anew."""
+    """Network by network; a damaged file, other problems, other weights and what another version
+    said are judged anew."""
     path = tmp_path / "copy"
     shutil.copytree(run, path, ignore=shutil.ignore_patterns("findings"))
     judged = []
@@ -116,6 +118,10 @@ def test_what_was_judged_before_is_taken_and_the_rest_is_added(
     assert judged == [(1, count)]
     judged.clear()
     algoscope("judge", str(path), "--problem-seed", "1", "--remeasure", "--seeds", "5")
+    assert judged == [(1, count)]
+    judged.clear()
+    monkeypatch.setattr(kept, "basis", lambda task: "of another version")
+    algoscope("judge", str(path), "--problem-seed", "1", "--seeds", "5")
     assert judged == [(1, count)]
 
 

@@ -25,6 +25,7 @@ from algoscope.programs.compiler import Compiled, compile_program
 from algoscope.programs.verification import verify
 from algoscope.recording import Recording
 from algoscope.report import kept
+from algoscope.report.basis import basis
 from algoscope.report.findings import Distances, Findings, Program, Shown, Surroundings, read, write
 from algoscope.report.rounding import that_may_be_rounded
 from algoscope.runs import Run, RunError
@@ -50,8 +51,9 @@ def findings(
     remeasure: bool = False,
     report: Callable[[str], None] = lambda text: None,
 ) -> Findings:
-    """Those in the run folder if they are of these problems, or new ones, which are then kept, each
-    network's judgement as soon as it is made.
+    """Those in the run folder if they are of these weights and problems, and made by the same code,
+    task and programs; or new ones, which are then kept, each network's judgement as soon as it is
+    made.
 
     About so many `problems` the falsifier tries on each network; if not given, as many as in the
     run folder or else `falsify.PROBLEMS`.
@@ -59,14 +61,15 @@ def findings(
     task = tasks.register(tasks.get(task)).name
     known = None if remeasure else read(run, task)
     seeds = run.seeds_with_weights
+    members = members_of(run, task)
+    rests_on = " ".join((basis(task), *map(kept.digest_of, members.values())))
     if (
         known
-        and (known.problem_seed, known.seeds) == (problem_seed, seeds)
+        and (known.problem_seed, known.seeds, known.basis) == (problem_seed, seeds, rests_on)
         and problems in (None, known.problems)
     ):
         return known
     begun = time.monotonic()
-    members = members_of(run, task)
     if not members:
         raise RunError(f"{run.path}: got a run without weights, needed some under weights/{task}")
     numbers = dict(zip(members, seeds, strict=True))
@@ -85,7 +88,9 @@ def findings(
         )
 
     measured = _measure(members, task, problem_seed, count, judge, report)
-    measured = dataclasses.replace(measured, seeds=seeds, seconds=time.monotonic() - begun)
+    measured = dataclasses.replace(
+        measured, seeds=seeds, seconds=time.monotonic() - begun, basis=rests_on
+    )
     write(run, measured)
     return measured
 

@@ -89,6 +89,8 @@ class Findings:
     """How long the measuring took."""
     rounded: tuple[str, ...] = ()
     """Networks whose weights are in float16 in a page: no decision changes (`rounding`)."""
+    basis: str = ""
+    """What judged which weights: see `examine`."""
 
     @property
     def words(self) -> dict[str, str]:

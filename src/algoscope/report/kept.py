@@ -20,6 +20,7 @@ from algoscope.files import RunError, explained, write_bytes
 from algoscope.measures import Judgement
 from algoscope.networks import Network
 from algoscope.programs import Role
+from algoscope.report.basis import basis
 from algoscope.report.findings import FORMAT
 from algoscope.runs import Run
 from algoscope.serialise import from_json, parse_json, to_json
@@ -35,6 +36,8 @@ class Kept:
     """The SHA-256 digest of the network that was judged."""
     judgement: Judgement
     """Without recordings."""
+    basis: str = ""
+    """What judged it, see `basis`."""
     format: int = FORMAT
 
 
@@ -49,17 +52,23 @@ def judge_seed(
     remeasure: bool = False,
     report: Callable[[str], None] = lambda text: None,
 ) -> Judgement:
-    """The judgement in the run folder if it is of this network and these problems, without
-    recordings; or a new one, which is then kept."""
-    asked = (problem_seed, problems, _digest(network))
+    """The judgement in the run folder, without recordings, if it is of this network and these
+    problems, and judged by the same code, task and programs; or a new one, which is then kept."""
+    asked = (problem_seed, problems, digest_of(network))
+    rests_on = basis(task)
     kept = None if remeasure else _read(run, task, seed)
     if kept and (kept.problem_seed, kept.problems, kept.weights) == asked:
-        report(f"seed {seed}: {kept.judgement.verdict.word}, as measured before")
-        return kept.judgement
+        if kept.basis == rests_on:
+            report(f"seed {seed}: {kept.judgement.verdict.word}, as measured before")
+            return kept.judgement
+        report(
+            f"seed {seed}: {kept.judgement.verdict.word} by another version of Algoscope, of the "
+            "task or of its programs; judged anew"
+        )
     judgement = measures.judge(network, task, problem_seed, problems=problems, report=report)
     report(f"seed {seed}: {judgement.verdict.word}")
     try:
-        _write(run, task, seed, Kept(*asked, judgement._replace(recordings={})))
+        _write(run, task, seed, Kept(*asked, judgement._replace(recordings={}), rests_on))
     except RunError as error:
         report(f"seed {seed}: what was measured is not kept: {error}")
     return judgement
@@ -127,7 +136,7 @@ def problems_kept(run: Run, task: str) -> int:
     return max((one.problems for one in kept if one), default=falsify.PROBLEMS)
 
 
-def _digest(network: Network) -> str:
+def digest_of(network: Network) -> str:
     digest = hashlib.sha256()
     for name, array in sorted(networks.arrays(network).items()):
         digest.update(f"{name} {np.shape(array)}".encode())
