@@ -16,7 +16,7 @@ from algoscope.errors import unknown_name
 from algoscope.verbs.completion import Completion
 from algoscope.verbs.decompile import Decompile
 from algoscope.verbs.demo import Demo
-from algoscope.verbs.ending import INTERRUPTED, explained_end, hear_interrupts
+from algoscope.verbs.ending import STATUSES, explained_end, hear_interrupts
 from algoscope.verbs.judge import Falsify, Judge
 from algoscope.verbs.llm import Llm
 from algoscope.verbs.programs import Compile, Draw, Programs, Verify
@@ -40,17 +40,16 @@ _LEAST_COLUMNS = 20
 
 
 def main() -> None:
-    """The program: `run`, without Python's own end after Ctrl-C, which would wait for threads that
-    compile, or crash in them."""
+    """The program: `run`, without Python's own end after a signal, which would wait for threads
+    that compile, or crash in them."""
     _prepare_streams()
     hear_interrupts()
     try:
         run()
     except SystemExit as end:
-        if end.code != INTERRUPTED:
-            raise
-        sys.stderr.flush()
-        os._exit(INTERRUPTED)
+        if isinstance(end.code, int) and end.code in STATUSES:
+            os._exit(end.code)
+        raise
 
 
 def _prepare_streams() -> None:

@@ -19,6 +19,7 @@ from finished import finished_run, network
 from algoscope import networks, programs, tasks, training
 from algoscope.runs import lock, parquet, reservation
 from algoscope.runs.folder import seal
+from algoscope.training import loop
 from algoscope.verbs import ending
 from algoscope.verbs.demo import Demo
 from algoscope.verbs.tasks import Tasks
@@ -288,13 +289,13 @@ def test_ctrl_c_while_threads_compile_is_one_line_at_once():
         _, errors = process.communicate(timeout=30)
     finally:
         process.kill()
-    assert process.returncode == ending.INTERRUPTED
+    assert process.returncode == 128 + signal.SIGINT
     assert errors.strip() == "interrupted; what was finished before is safe"
 
 
 def test_ctrl_c_of_an_earlier_command_is_over(refused, monkeypatch):
     """Commands of one process, as in a notebook."""
-    monkeypatch.setattr(ending._interrupts, "heard", True)
+    monkeypatch.setattr(ending._interrupts, "heard", signal.SIGINT)
     assert "nosuch" in refused("train", "nosuch")
 
 
@@ -305,7 +306,7 @@ def test_ctrl_c_ended_every_long_verb_in_one_line():
     assert len({trial["verb"] for trial in trials}) == 8
     for trial in trials:
         assert not trial["traceback"]
-        assert trial["status"] == ending.INTERRUPTED
+        assert trial["status"] == 128 + signal.SIGINT
         assert trial["last"].startswith(("interrupted; ", "stopped at "))
 
 
@@ -329,8 +330,64 @@ def test_ctrl_c_while_a_module_is_loaded_ends_at_once(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", LOADING], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
-    assert done.returncode == ending.INTERRUPTED
+    assert done.returncode == 128 + signal.SIGINT
     assert done.stderr.strip() == "interrupted; what was finished before is safe"
+
+
+SIGNALLED = """
+import os, signal, sys, time
+from algoscope import cli
+from algoscope.verbs.tasks import Tasks
+signal.signal(signal.SIGINT, signal.default_int_handler)
+first, second = (getattr(signal, name) for name in sys.argv[1:])
+def work(_verb):
+    try:
+        os.kill(os.getpid(), first)
+        time.sleep(60)
+    finally:
+        print("cleaned", flush=True)
+        os.kill(os.getpid(), second)
+        time.sleep(60)
+Tasks.run = work
+sys.argv = ["algoscope", "tasks"]
+cli.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("signals", "said"),
+    [
+        (("SIGINT", "SIGINT"), "interrupted"),
+        (("SIGHUP", "SIGTERM"), "terminated"),
+        (("SIGTERM", "SIGHUP"), "the terminal is gone"),
+    ],
+)
+def test_a_signal_unwinds_and_a_second_one_ends_at_once(signals, said):
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNALLED, *signals], capture_output=True, text=True, timeout=50
+    )
+    assert done.stdout == "cleaned\n"
+    assert done.returncode == 128 + getattr(signal, signals[1])
+    assert done.stderr == f"{said}; what was finished before is safe\n"
+
+
+def test_under_nohup_the_end_of_a_terminal_is_not_heard(monkeypatch):
+    heard = {number: signal.getsignal(number) for number in ending._WORDS}
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        ending.hear_interrupts()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        with loop.asked_to_stop() as asked:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not asked.is_set()
+        signal.signal(signal.SIGHUP, ending._interrupts.hear)
+        with loop.asked_to_stop() as asked:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert asked.wait(10)
+    finally:
+        for number, handler in heard.items():
+            signal.signal(number, handler)
 
 
 def test_networks_are_built_by_the_name_of_a_task():

@@ -35,6 +35,8 @@ _STRETCH_SECONDS = 2.0
 """How long a stretch should take at most, so that progress is seen and Ctrl-C heard."""
 RECENT = 20
 """Steps over which a reported loss is averaged."""
+_ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals after which a run ends in a checkpoint."""
 
 
 class Report(NamedTuple):
@@ -153,12 +155,15 @@ class Clock:
 
 @contextlib.contextmanager
 def asked_to_stop() -> Iterator[threading.Event]:
-    """An event that is set by Ctrl-C and by SIGTERM; a second one ends the process as ever."""
+    """An event that is set by Ctrl-C, by SIGTERM, and by SIGHUP where it would end the process (it
+    is ignored under `nohup`); a second one ends the process as ever."""
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in _ASKING}
+    if before[signal.SIGHUP] is signal.SIG_IGN:
+        del before[signal.SIGHUP]
 
     def hear(number: int, _frame: Any) -> None:
         asked.set()

@@ -1,5 +1,9 @@
 """The end of a command: whatever keeps a verb from going on becomes one line, with what to do.
 
+Ctrl-C, SIGTERM (as `kill`, a container or a queue sends it) and SIGHUP (of a terminal that is
+closed) all unwind what is under way; a second of them ends the process at once, which loses no more
+than `kill -9` would.
+
 With ALGOSCOPE_TRACEBACK=1 Python's own account is shown instead.
 """
 
@@ -19,9 +23,15 @@ from algoscope.verbs.usage import UsageError
 
 NO_COMMAND = 2
 """The status of a process whose arguments are no command."""
-INTERRUPTED = 130
-"""The status of a process that Ctrl-C ended."""
-_INTERRUPTED_LINE = "interrupted; what was finished before is safe"
+_SAFE = "what was finished before is safe"
+_WORDS = {
+    signal.SIGINT: "interrupted",
+    signal.SIGTERM: "terminated",
+    signal.SIGHUP: "the terminal is gone",
+}
+"""How the last line begins after each signal."""
+STATUSES = frozenset(128 + number for number in _WORDS)
+"""Of processes that such a signal ended."""
 _TRACEBACK = "ALGOSCOPE_TRACEBACK"
 _EXTRAS = {
     "llm": ("torch", "transformers", "sklearn", "tokenizers", "gguf", "accelerate"),
@@ -40,22 +50,33 @@ _NO_DEVICE = "Unable to initialize backend"
 
 
 class _Interrupts:
-    """Whether Ctrl-C was heard. What it interrupts may be a library's own callback, and then what
+    """Which signal was heard. What it interrupts may be a library's own callback, and then what
     arrives is another error, or none. Modules in C that are being loaded do not survive it at all:
     then the process ends at once, as it would by kill -9."""
 
-    heard = False
+    heard: signal.Signals | None = None
 
-    def hear(self, _number: int, frame: types.FrameType | None) -> None:
-        self.heard = True
-        if _is_loading(frame):
-            _end_at_once()
+    def hear(self, number: int, frame: types.FrameType | None) -> None:
+        again, self.heard = self.heard is not None, signal.Signals(number)
+        if again or _is_loading(frame):
+            self._end_at_once()
         raise KeyboardInterrupt
 
     def unraisable(self, unraisable: "sys.UnraisableHookArgs") -> None:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            _end_at_once()
+            self._end_at_once()
         sys.__unraisablehook__(unraisable)
+
+    @property
+    def status(self) -> int:
+        return 128 + (self.heard or signal.SIGINT)
+
+    def say(self) -> None:
+        _say(f"{_WORDS[self.heard or signal.SIGINT]}; {_SAFE}")
+
+    def _end_at_once(self) -> None:
+        self.say()
+        os._exit(self.status)
 
 
 def _is_loading(frame: types.FrameType | None) -> bool:
@@ -67,27 +88,29 @@ def _is_loading(frame: types.FrameType | None) -> bool:
     return False
 
 
-def _end_at_once() -> None:
-    print(_INTERRUPTED_LINE, file=sys.stderr, flush=True)
-    os._exit(INTERRUPTED)
+def _say(text: object) -> None:
+    """As the last line, if anybody can still read it."""
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
 
 
 _interrupts = _Interrupts()
 
 
 def hear_interrupts() -> None:
-    """Has Ctrl-C end this process in a line wherever it is heard; of a process that does not hear
-    it, such as one in the background of a shell, nothing changes."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupts.hear)
-        sys.unraisablehook = _interrupts.unraisable
+    """Has these signals end this process in a line wherever they are heard; of a process that does
+    not hear one, in the background of a shell or under `nohup`, nothing changes."""
+    for number in _WORDS:
+        if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
+            signal.signal(number, _interrupts.hear)
+    sys.unraisablehook = _interrupts.unraisable
 
 
 @contextlib.contextmanager
 def explained_end() -> Iterator[None]:
     """Ends the process with a message and a status where a verb cannot go on. What an earlier
     command of the process heard is over."""
-    _interrupts.heard = False
+    _interrupts.heard = None
     try:
         try:
             yield
@@ -98,13 +121,13 @@ def explained_end() -> Iterator[None]:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         signal.raise_signal(signal.SIGPIPE)
     except Stopped as stopped:
-        print(stopped, file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        _say(stopped)
+        sys.exit(_interrupts.status)
     except KeyboardInterrupt:
         if _TRACEBACK in os.environ:
             raise
-        print(_INTERRUPTED_LINE, file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        _interrupts.say()
+        sys.exit(_interrupts.status)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(NO_COMMAND)
@@ -116,8 +139,8 @@ def explained_end() -> Iterator[None]:
         if _TRACEBACK in os.environ:
             raise
         if _interrupts.heard:
-            print(_INTERRUPTED_LINE, file=sys.stderr)
-            sys.exit(INTERRUPTED)
+            _interrupts.say()
+            sys.exit(_interrupts.status)
         sys.exit(f"error: {explanation(error)}")
 
 
