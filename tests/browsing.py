@@ -75,11 +75,20 @@ _BROKEN_CARDS = """() => [...document.querySelectorAll(".counts dd")].filter((va
     return new Set([...range.getClientRects()].map((box) => box.top)).size > 1;
   });
 }).map((value) => value.textContent)"""
+_CUT_WORDS = """() => [...document.querySelectorAll("figure svg")].flatMap((svg) => {
+  const frame = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll("text")].filter((text) => {
+    const box = text.getBoundingClientRect();
+    return box.width && (box.left < frame.left - 2 || box.right > frame.right + 2);
+  }).map((text) => text.textContent);
+})"""
 
 
 def misplaced(page) -> list[str]:
-    """Boxes that reach out of the column, and cards whose values take two lines."""
-    return page.evaluate(_OUT_OF_COLUMN) + page.evaluate(_BROKEN_CARDS)
+    """Boxes that reach out of the column, cards whose values take two lines, and words of figures
+    that are cut at the sides."""
+    return [line for script in (_OUT_OF_COLUMN, _BROKEN_CARDS, _CUT_WORDS)
+            for line in page.evaluate(script)]  # fmt: skip
 
 
 def obstacles(page, axe: str) -> list[str]:

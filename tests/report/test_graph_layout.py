@@ -43,6 +43,18 @@ def test_parts_that_are_not_joined_stay_together():
     assert np.linalg.norm(middles[0] - middles[1]) > 0.2
 
 
+@pytest.mark.parametrize("lonely", [1, 3])
+def test_a_lonely_node_does_not_push_the_others_into_a_corner(lonely):
+    """A line is as long as it is alone, nearly."""
+    line = np.eye(12, k=1)
+    alone = places(line)
+    found = places(np.pad(line, (0, lonely)))
+    steps = [np.linalg.norm(np.diff(at[:12], axis=0), axis=-1).mean() for at in (alone, found)]
+    assert steps[1] > 0.8 * steps[0]
+    apart = np.linalg.norm(found[:, None] - found[None], axis=-1) + np.eye(len(found))
+    assert apart.min() > 0.05
+
+
 def _another_basis(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvectors as another library may find them: of the other sign, and of equal eigenvalues
     others of the space that they span."""

@@ -62,6 +62,20 @@ def test_traces_are_those_of_the_reference_algorithms(page, families, task):
             assert np.array_equal(shown, truth.astype(np.float32)), feature.name
 
 
+@pytest.mark.parametrize("lonely", [1, 3])
+def test_a_lonely_node_does_not_push_the_others_into_a_corner(page, lonely):
+    """A line is drawn nearly as long as it is alone, and no node on another."""
+    draw = "A => Layout.places(A.length, Float64Array.from(A.flat()))"
+    line = np.eye(12, k=1)
+    alone = np.array(page.evaluate(draw, line.tolist()))
+    found = np.array(page.evaluate(draw, np.pad(line, (0, lonely)).tolist()))
+    steps = [np.linalg.norm(np.diff(at[:12], axis=0), axis=-1).mean() for at in (alone, found)]
+    assert steps[1] > 0.8 * steps[0]
+    apart = np.linalg.norm(found[:, None] - found[None], axis=-1) + np.eye(len(found))
+    assert apart.min() > 0.05
+    assert -1e-9 <= found.min() <= found.max() <= 1 + 1e-9
+
+
 NETWORKS = [
     *(
         ("bfs", NetworkConfig(processor=name, width=16), 200)

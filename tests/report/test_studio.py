@@ -174,7 +174,7 @@ def test_a_pointer_adds_joins_moves_and_deletes(studio, bfs):
     draw(shown, "3 nodes, source 0: 0-1")
     shown.locator(".canvas").evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
     corner = shown.locator(".canvas").bounding_box()
-    shown.mouse.click(corner["x"] + 14, corner["y"] + 14)
+    shown.mouse.click(corner["x"] + corner["width"] - 14, corner["y"] + corner["height"] - 14)
     assert graph_text(shown) == "4 nodes, source 0: 0-1", "a click on the ground adds a node"
     shown.mouse.click(*spot(shown, 2))
     shown.mouse.click(*spot(shown, 3))
@@ -182,9 +182,9 @@ def test_a_pointer_adds_joins_moves_and_deletes(studio, bfs):
     x, y = spot(shown, 2)
     shown.mouse.move(x, y)
     shown.mouse.down()
-    shown.mouse.move(x + 30, y + 5, steps=3)
+    shown.mouse.move(x - 30, y + 5, steps=3)
     shown.mouse.up()
-    assert spot(shown, 2) == pytest.approx((x + 30, y + 5), abs=1.5), "a drag moves a node"
+    assert spot(shown, 2) == pytest.approx((x - 30, y + 5), abs=1.5), "a drag moves a node"
     assert graph_text(shown) == "4 nodes, source 0: 0-1, 2-3"
     shown.mouse.click(*(sum(pair) / 2 for pair in zip(spot(shown, 0), spot(shown, 1), strict=True)))
     shown.click("text=Delete edge")
@@ -212,7 +212,7 @@ def test_a_keyboard_does_all_that_a_mouse_does(studio, bfs):
     shown.keyboard.press("s")
     assert graph_text(shown) == "3 nodes, source 2: 0-1, 1-2"
     before = spot(shown, 2)
-    shown.keyboard.press("ArrowUp")
+    shown.keyboard.press("ArrowDown")
     assert spot(shown, 2) != before
     assert step_of(shown)[0] == 1, "arrows on a node move it, and not the time"
     assert "node 2, the source" in shown.evaluate("document.activeElement.ariaLabel")
@@ -264,9 +264,11 @@ def test_weights_are_set(studio):
     shown.locator(".explorer").focus()
     shown.keyboard.press("End")
     assert "0.75" in last.inner_text(), "the path over node 1 is the shorter one"
-    shown.fill("[aria-label='weight']", "-1")
-    shown.keyboard.press("Enter")
-    assert "weight: got -1, needed a number above 0" in shown.inner_text(".said.fault")
+    for refused in ("-1", "0", "1e-60", "1e99"):
+        shown.fill("[aria-label='weight']", refused)
+        shown.keyboard.press("Enter")
+        told = f"weight: got {float(refused):.16g}, needed a number above 0"
+        assert told in shown.inner_text(".said.fault").replace("e+", "e+")
     assert not troubles
 
 
@@ -278,6 +280,8 @@ def test_weights_are_set(studio):
         ("3 nodes, source 7: 0-1", "source: got 7"),
         ("3 nodes: 0-5", "edge: got 5"),
         ("3 nodes: 0-1 0.5, <b>", 'edge: got "<b>"'),
+        ("3 nodes: 0-1 0", "weight: got 0, needed a number above 0"),
+        ("3 nodes: 0-1 NaN", "weight: got NaN"),
         ("3 nodes: __proto__", "edge: got"),
     ],
 )
@@ -472,6 +476,22 @@ def test_the_studio_never_scrolls_sideways(studio, bfs, font):
 def test_the_studio_on_paper(studio, bfs):
     shown, _ = studio(bfs)
     assert cut_on_paper(shown) == []
+
+
+def test_a_table_of_many_variables_is_parted_on_paper(studio):
+    """Nothing of it is cut, and it is one table again afterwards."""
+    shown, troubles = studio(explored("dfs", {n: network_for("dfs") for n in ("mine", "other")}))
+    cells = shown.locator(".variables tbody td").all_inner_texts()
+    nodes = len(table(shown)) - 1
+    assert cut_on_paper(shown) == []
+    parts = shown.locator(".variables")
+    assert parts.count() == 5, "nine variables of nodes, two beside each other"
+    said = parts.locator("tbody td").all_inner_texts()
+    assert len(said) == len(cells) + 4 * nodes, "each part names the nodes"
+    assert set(said) == set(cells)
+    shown.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert shown.locator(".variables tbody td").all_inner_texts() == cells
+    assert not troubles
 
 
 def test_time_from_a_drawn_edge_to_the_picture(studio, capsys):

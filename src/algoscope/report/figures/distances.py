@@ -28,6 +28,7 @@ def draw(distances: Distances, width: float = style.FULL) -> Drawn:
         left, right = figure.subplots(1, 2, width_ratios=(1, 2.1 if roomy else 3))
         if tree:
             _draw_tree(left, tree, count)
+            left.set_xlabel("Ward distance" if roomy else "Ward\ndistance")
         else:
             left.set_visible(False)
         # As high as the tree, so that rows stand beside their leaves.
@@ -70,7 +71,6 @@ def _draw_tree(axes, tree, count: int) -> None:
     axes.invert_xaxis()
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel("Ward distance")
 
 
 def _said(clusters: Clusters | None, distances: Distances) -> str:

@@ -34,7 +34,8 @@ def draw(
         if any(not math.isnan(j.evidence.tested[c.key]) for j in judgements.values())
     ]
     with style.styled():
-        around = 1.0 if width > style.NARROW else 1.3
+        roomy = width > style.NARROW
+        around = 1.0 if roomy else 1.4
         figure = style.sheet(width, _HEIGHT * len(criteria) + around)
         axes = figure.subplots()
         signs = style.markers(judgements)
@@ -47,7 +48,8 @@ def draw(
         axes.set_xlim(0.0, 1 + _ROOM / 4)
         axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         axes.set_yticks(range(len(criteria)), [c.label for c in criteria])
-        axes.set_xlabel("1 = what the algorithm does (wider towards 1)")
+        space = " " if roomy else "\n"
+        axes.set_xlabel(f"1 = what the algorithm does{space}(wider towards 1)")
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         runs = Counter((style.run_of(name), sign) for name, sign in signs.items())
@@ -60,7 +62,7 @@ def draw(
         for colour, text in ((style.RUNS_ZONE, "runs"), (style.SHORTCUT_ZONE, "shortcut")):
             axes.fill([], [], color=colour, label=text)
         # A reader's letters may be wider than those that the legend is laid out with.
-        across, apart = (4, 3.5) if width > style.NARROW else (2, 2.0)
+        across, apart = (4, 3.5) if roomy else (2, 2.0)
         figure.legend(
             loc="outside upper left", ncols=across, handletextpad=0.4, columnspacing=apart
         )

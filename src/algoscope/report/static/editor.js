@@ -176,7 +176,7 @@ const Editor = (kind, recorded, changed) => {
         const weight = make("input", { type: "number", step: "any", min: 0, "aria-label": "weight",
           value: Number(Graph.weight(graph, a, b).toPrecision(4)) });
         weight.addEventListener("change", () => attempt(() =>
-          Graph.withEdge(graph, kind, a, b, weight.value === "" ? NaN : Number(weight.value)),
+          Graph.withEdge(graph, kind, a, b, Graph.weightOf(weight.value)),
         `${a} ${arrow} ${b} has another weight.`));
         parts.push(labelled("weight", weight));
       }

@@ -47,12 +47,17 @@ const Graph = (() => {
 
   const withSource = (graph, s) => copy(graph, { s });
 
+  const unfit = (written) => {
+    throw new GraphError(`weight: got ${written}, needed a number above 0 and at most ${HEAVIEST}`);
+  };
+
+  // A weight as it is written, which makes an edge.
+  const weightOf = (written) => (Number(written) > 0 ? Number(written) : unfit(written || "nothing"));
+
   // An edge from a to b of this weight, which is 1 without weights; of weight 0, none.
   const withEdge = (graph, kind, a, b, given) => {
     const { n } = graph, value = kind.weighted || given === 0 ? Math.fround(given) : 1;
-    if (!(Number.isFinite(value) && value >= 0 && value <= HEAVIEST)) {
-      throw new GraphError(`weight: got ${given}, needed a number above 0 and at most ${HEAVIEST}`);
-    }
+    if (!(value >= 0 && value <= HEAVIEST) || (value === 0 && given !== 0)) unfit(given);
     const changed = copy(graph, {});
     changed.A[a * n + b] = value;
     if (!kind.directed) changed.A[b * n + a] = value;
@@ -103,13 +108,13 @@ const Graph = (() => {
       const edge = /^(\d+)\s*[->]\s*(\d+)(?:\s+(\S+))?$/.exec(part);
       if (!edge) throw new GraphError(`edge: got "${shown(part)}", needed one such as "0-1 0.5"`);
       const [a, b] = [edge[1], edge[2]].map((end) => whole("edge", end, 0, n - 1));
-      graph = withEdge(graph, kind, a, b, Number(edge[3] ?? (kind.weighted ? 0.5 : 1)));
+      graph = withEdge(graph, kind, a, b, weightOf(edge[3] ?? (kind.weighted ? 0.5 : 1)));
     }
     return { ...graph, places: Layout.places(n, graph.A) };
   };
 
   return {
-    edges, weight, withNode, withoutNode, moved, withSource, withEdge, complaint, text, parse,
+    edges, weight, weightOf, withNode, withoutNode, moved, withSource, withEdge, complaint, text, parse,
     LARGEST, GraphError,
   };
 })();

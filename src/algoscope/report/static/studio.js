@@ -204,7 +204,7 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
       tried.textContent = own.reason;
       return;
     }
-    searching = { tried: 0, graph: null };
+    searching = { name };
     const random = Families.generator(2 ** 32 * Math.random());
     const differs = function* (one) {
       const its = traced(one);
@@ -235,7 +235,7 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
     stopSearch();
     stopSearch = null;
     const count = `${searching.tried.toLocaleString("en")} graph${searching.tried === 1 ? "" : "s"} tried`;
-    const name = searched();
+    const { name } = searching;
     nameSearch();
     if (!searching.graph) {
       tried.textContent = `${how ? `${how}: ` : ""}${count}, and ${name} does as the algorithm on all of them.`;

@@ -5,6 +5,7 @@
 const Variables = (choose) => {
   const { make, range } = Dom;
   const SIGNS = { mask: ["·", "●"], mask_one: ["·", "●"] };
+  const MOST_ON_PAPER = 8;
   const table = make("table", { class: "variables" });
   let scene, atNodes, atGraph, columns, built = "";
 
@@ -23,8 +24,8 @@ const Variables = (choose) => {
     const shape = JSON.stringify([scene.nodes, columns, inputs, atNodes, atGraph]);
     if (shape === built) return;
     built = shape;
-    const top = make("tr", {}, make("th", { scope: "col" }, "node"));
-    const below = make("tr", {}, make("th"));
+    const top = make("tr", {}, make("th", { scope: "col", rowspan: 2 }, "node"));
+    const below = make("tr");
     for (const [name] of inputs) {
       top.append(make("th", { class: "group", scope: "col" }, name));
       below.append(make("th", { scope: "col" }, "input"));
@@ -72,6 +73,38 @@ const Variables = (choose) => {
     }
     atGraph.forEach((variable, at) => fillAll(rows[scene.nodes + at].cells, first, variable, 0));
   };
+
+  // Paper cannot be scrolled: there variables stand below each other, as tables of so many columns.
+  const parts = () => {
+    const first = 1 + Object.keys(scene.inputs).length;
+    const beside = Math.max(1, Math.floor(MOST_ON_PAPER / columns.length));
+    return range(Math.ceil(atNodes.length / beside)).map((part) => {
+      const copy = table.cloneNode(true), groups = Object.keys(scene.inputs).length;
+      const keep = (row, fixed, start, end) => [...row.cells].forEach((cell, at) => {
+        if (at >= fixed && (at < start || at >= end)) cell.remove();
+      });
+      const [from, to] = [part * beside, (part + 1) * beside], wide = columns.length;
+      const [top, below, ...rows] = copy.rows;
+      keep(top, first, first + from, first + to);
+      keep(below, groups, groups + from * wide, groups + to * wide);
+      rows.forEach((row) => {
+        if (row.dataset.node !== undefined) keep(row, first, first + from * wide, first + to * wide);
+        else if (part) row.remove();
+      });
+      return copy;
+    });
+  };
+  let onPaper = [];
+  addEventListener("beforeprint", () => {
+    if (!built || onPaper.length) return;
+    onPaper = parts();
+    if (onPaper.length > 1) table.replaceWith(...onPaper);
+  });
+  addEventListener("afterprint", () => {
+    if (onPaper.length > 1) onPaper[0].before(table);
+    onPaper.forEach((part) => part.remove());
+    onPaper = [];
+  });
 
   return { table, rebuild, update };
 };
