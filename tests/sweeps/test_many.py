@@ -12,7 +12,7 @@ import pytest
 
 from algoscope import runs, sweeps
 from algoscope.files import write_bytes
-from algoscope.runs import parquet
+from algoscope.runs import lock, parquet
 from algoscope.runs.words import Words
 from algoscope.sweeps.harvest import Harvest
 
@@ -95,3 +95,21 @@ def test_a_run_that_has_changed_is_never_shown_as_it_was(many):
     plain = plainly(many)
     assert comparable(after)[2:] == comparable(plain)[2:]
     assert [p.stage for p in after.places] == [p.stage for p in plain.places]
+
+
+def test_a_run_is_running_from_its_first_moment_until_it_is_judged(many):
+    """Somebody has its log, also before it has a folder and when it is trained."""
+    waiting, judged = (place.planned.item for place in sweeps.positions(many)[:2])
+    shutil.rmtree(waiting.path)
+    (many / judged.name / "verdicts.json").unlink()
+
+    def stages() -> list[str]:
+        return [str(place.stage) for place in sweeps.positions(many)[:3]]
+
+    assert stages() == ["waiting", "trained", "done"]
+    with waiting.log.open("a") as one, judged.log.open("a") as other:
+        assert lock.take(one)
+        assert lock.take(other)
+        assert stages() == ["running", "running", "done"]
+        assert len(sweeps.gather(many).trained) == 71
+    assert stages() == ["waiting", "trained", "done"]

@@ -9,12 +9,13 @@ import os
 import pathlib
 import time
 from collections.abc import Iterator
+from typing import IO
 
 from algoscope.files import RunError, explained
 
 FILE = ".lock"
 _PATIENCE = 0.5
-"""Seconds: whoever asks `is_held` holds the lock for an instant."""
+"""Seconds: whoever asks holds the lock for an instant."""
 
 
 @contextlib.contextmanager
@@ -26,23 +27,35 @@ def hold(
     with explained(folder):
         lock = path.open("a")
     with lock:
-        until = time.monotonic() + _PATIENCE
-        while not _taken(lock.fileno(), fcntl.LOCK_EX):
-            if time.monotonic() > until:
-                raise RunError(
-                    f"{folder}: got {holds}, needed one that nobody is; wait for it to end, or "
-                    "give another name"
-                )
-            time.sleep(_PATIENCE / 20)
+        if not take(lock):
+            raise RunError(
+                f"{folder}: got {holds}, needed one that nobody is; wait for it to end, or "
+                "give another name"
+            )
         if not path.exists() or not os.path.samestat(os.fstat(lock.fileno()), path.stat()):
             raise RunError(f"{folder}: another process has just replaced this run")
         yield
 
 
+def take(file: IO[str]) -> bool:
+    """Locks an open file until it is closed; whether it could."""
+    until = time.monotonic() + _PATIENCE
+    while not _taken(file.fileno(), fcntl.LOCK_EX):
+        if time.monotonic() > until:
+            return False
+        time.sleep(_PATIENCE / 20)
+    return True
+
+
 def is_held(folder: pathlib.Path) -> bool:
     """Whether a process, this one included, writes to the folder."""
+    return is_taken(folder / FILE)
+
+
+def is_taken(path: pathlib.Path) -> bool:
+    """Whether a process, this one included, has locked the file."""
     try:
-        with (folder / FILE).open() as lock:
+        with path.open() as lock:
             return not _taken(lock.fileno(), fcntl.LOCK_SH)
     except OSError:
         return False

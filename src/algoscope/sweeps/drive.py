@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from algoscope import progress
 from algoscope.errors import ConfigError, Stopped
 from algoscope.files import RunError, explained, read_json, write_bytes
 from algoscope.runs import lock
@@ -68,9 +69,14 @@ def drive(
         missing = [one.item for one in planned if not is_done(one.item)]
         report(f"{len(planned)} runs, {len(planned) - len(missing)} done before, in {folder}")
         outcomes = []
-        with asked_to_stop() as stop, contextlib.closing(engine.run(missing, stop)) as ending:
+        with (
+            asked_to_stop() as stop,
+            progress.job("making runs", len(missing)) as job,
+            contextlib.closing(engine.run(missing, stop)) as ending,
+        ):
             for outcome in ending:
                 outcomes.append(outcome)
+                job.advance()
                 error = f": {outcome.error}" if outcome.error else ""
                 report(f"[{len(outcomes)}/{len(missing)}] {outcome.name} {outcome.end}{error}")
             stopped = stop.is_set()

@@ -18,7 +18,7 @@ from algoscope.files import RunError
 from algoscope.runs import index, parquet
 from algoscope.sweeps.drive import read_specification
 from algoscope.sweeps.spec import Sweep
-from algoscope.sweeps.status import Position, Stage, positions, value_text
+from algoscope.sweeps.status import Position, positions, value_text
 
 _SCORES = ("test", "fresh", "seen")
 _MOST_STEPS = 60
@@ -108,7 +108,7 @@ class Harvest:
 
     @property
     def trained(self) -> list[Position]:
-        return [place for place in self.places if place.stage in (Stage.DONE, Stage.TRAINED)]
+        return [place for place in self.places if place.facts and place.facts.finished]
 
     @functools.cached_property
     def ranked(self) -> list[Row]:

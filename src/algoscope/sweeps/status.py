@@ -23,6 +23,7 @@ class Stage(enum.StrEnum):
     TRAINED = "trained"
     """What comes after training is missing."""
     RUNNING = "running"
+    """Being trained, or judged, or reported."""
     FAILED = "failed"
     STOPPED = "stopped"
     """It goes on from its checkpoint when the sweep does."""
@@ -55,16 +56,18 @@ def _position(planned: Planned, entry: "index.Entry | None", failed: set[str]) -
         with contextlib.suppress(FileNotFoundError):  # It has been begun again meanwhile.
             error = item.error.read_text(errors="replace").strip()
     if entry is None:
-        running = lock.is_held(pathlib.Path(item.path))
-        stage = Stage.RUNNING if running else Stage.FAILED if error else Stage.WAITING
-        return Position(planned, stage, 0, error)
-    stages = {State.RUNNING: Stage.RUNNING, State.STOPPED: Stage.STOPPED}
-    stage = stages.get(entry.state, Stage.FAILED)
-    if entry.facts and entry.state is State.FINISHED:
-        stage = Stage.DONE if has_all(item, entry.facts.judged_on) else Stage.TRAINED
+        stage, step, fault, facts = Stage.WAITING, 0, "", None
+    else:
+        step, fault, facts = entry.step, entry.fault, entry.facts
+        stages = {State.RUNNING: Stage.RUNNING, State.STOPPED: Stage.STOPPED}
+        stage = stages.get(entry.state, Stage.FAILED)
+        if facts and entry.state is State.FINISHED:
+            stage = Stage.DONE if has_all(item, facts.judged_on) else Stage.TRAINED
+    if stage not in (Stage.DONE, Stage.RUNNING) and lock.is_taken(item.log):
+        stage = Stage.RUNNING
     if error and stage is not Stage.RUNNING:
         stage = Stage.FAILED
-    return Position(planned, stage, entry.step, error or entry.fault, entry.facts)
+    return Position(planned, stage, step, error or fault, facts)
 
 
 def counts(places: list[Position]) -> Counter[Stage]:

@@ -142,6 +142,7 @@ def _log(path: pathlib.Path) -> Iterator[ProgressLine]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file: TextIO = path.open("a", buffering=1)
     with file:
+        lock.take(file)  # By which others see that the run is in somebody's hands.
         file.write(f"--- {folder.now()} on {platform.node()}, process {os.getpid()}\n")
         line = ProgressLine(file)
         yield line
