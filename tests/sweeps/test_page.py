@@ -15,7 +15,7 @@ from algoscope import sweeps
 from algoscope.files import RunError
 from algoscope.report.figures import style
 from algoscope.sweeps import harvest as harvests
-from algoscope.sweeps.figures import along, multiples, parallel
+from algoscope.sweeps.figures import along, multiples, parallel, words
 from algoscope.sweeps.harvest import Curve, Harvest, Row
 
 AXES = {
@@ -192,6 +192,24 @@ def test_an_axis_that_decides_alone_explains_everything():
     assert neither.explained == pytest.approx({"hint_mode": 0.0, "keep": 0.0})
     same = made_of({("a", "x"): 0.5, ("b", "x"): 0.5})
     assert same.explained == {"hint_mode": 0.0}
+
+
+@pytest.mark.parametrize("width", [style.FULL, style.NARROW])
+def test_numbers_have_room_in_their_parts_of_a_bar(width):
+    counts = {"runs up to": 8, "approximates": 164, "shortcut": 1238, "fails": 590}
+    made = made_of({("a long name of a value", "x"): 0.2})
+    given = [word for word, count in counts.items() for _ in range(count)]
+    row = made.rows[0]._replace(words=given)
+    figure = words.draw(dataclasses.replace(made, rows=[row]), width).figure
+    figure.canvas.draw()
+    (panel,) = figure.axes
+    numbers = {text.get_text(): text for text in panel.texts}
+    assert "1,238" in numbers
+    assert "8" not in numbers
+    parts = [bar.get_window_extent() for bar in panel.patches]
+    for number in numbers.keys() & {f"{count:,}" for count in counts.values()}:
+        extent = numbers[number].get_window_extent()
+        assert any(part.x0 < extent.x0 and extent.x1 < part.x1 for part in parts), number
 
 
 def test_many_runs_are_bands_and_a_sample_of_lines():

@@ -7,8 +7,9 @@ from algoscope.report.figures.style import Drawn
 from algoscope.sweeps.harvest import Harvest
 
 _BAR = 0.3
-_LEAST_WRITTEN = 0.07
-"""Of a bar: shorter parts have no number in them."""
+_LABELS, _DIGIT, _BESIDE = 1.7, 0.08, 0.08
+"""Inches of what stands left of the bars, of a digit, and of the room beside a number: a part of a
+bar in which its number has no room has none."""
 
 
 def draw(harvest: Harvest, width: float = style.FULL) -> Drawn:
@@ -30,7 +31,7 @@ def draw(harvest: Harvest, width: float = style.FULL) -> Drawn:
             axes.text(0, place, style.label(head, 40), fontsize=9.5, va="center", color=style.MUTED)
             place += 1
             for _, value, counts in (bar for bar in bars if bar[0] == head):
-                _bar(axes, place, counts, present)
+                _bar(axes, place, counts, present, width - _LABELS)
                 ticks.append(place)
                 labels.append(style.label(value, 18))
                 place += 1
@@ -57,7 +58,7 @@ def draw(harvest: Harvest, width: float = style.FULL) -> Drawn:
     )
 
 
-def _bar(axes, place: int, counts: Counter[str], present: list[str]) -> None:
+def _bar(axes, place: int, counts: Counter[str], present: list[str], inches: float) -> None:
     whole, reached = counts.total(), 0.0
     for word in present:
         share = counts[word] / whole
@@ -65,9 +66,10 @@ def _bar(axes, place: int, counts: Counter[str], present: list[str]) -> None:
             place, share, 0.72, reached, color=style.WORDS[word], edgecolor=style.PAPER,
             linewidth=0.8,
         )  # fmt: skip
-        if share >= _LEAST_WRITTEN:
+        number = f"{counts[word]:,}"
+        if share * inches >= _DIGIT * len(number) + _BESIDE:
             axes.text(
-                reached + share / 2, place, f"{counts[word]:,}", ha="center", va="center",
+                reached + share / 2, place, number, ha="center", va="center",
                 color=style.PAPER, fontsize=8.5,
             )  # fmt: skip
         reached += share
