@@ -61,6 +61,7 @@ def test_options_that_do_not_fit_are_refused(refused, tmp_path, words, message):
     assert not list(tmp_path.glob("runs/*/bfs-*"))
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("after", ["score", "judge", "report"])
 def test_what_comes_after_training_is_done_later_too(tmp_path, shared, reference, after):
     """Runs that are trained are judged, and have a page, when the specification says so."""
@@ -77,6 +78,10 @@ def test_what_comes_after_training_is_done_later_too(tmp_path, shared, reference
     assert (path / "verdicts.json").is_file() is (after != "score")
     assert (path / "report.html").is_file() is (after == "report")
     if after == "score":
+        tracked = item._replace(settings=item.settings._replace(track=("tensorboard",)))
+        assert not sweeps.is_done(tracked)
+        assert sweeps.do(tracked).end is sweeps.End.FINISHED
+        assert sweeps.is_done(tracked)
         return
     words = json.loads((path / "verdicts.json").read_text())
     assert words["problems"] == 50

@@ -125,6 +125,7 @@ def test_the_best_come_first_and_failures_say_why(visit, page_path, harvest):
         assert f"{score:.4f}" in first
     assert FAILED in shown.locator("#overview").inner_text()
     assert "14 done, 1 failed, 1 waiting" in shown.inner_text(".lead")
+    assert "Shares overlap where combinations are missing" in shown.inner_text(".lead")
 
 
 def test_every_number_is_in_the_tables(page_path, swept, scale):
@@ -178,7 +179,10 @@ def made_of(scores: dict[tuple[str, str], float], **changes) -> Harvest:
         Row(f"{a}-{b}", "bfs", {"hint_mode": a, "keep": b}, np.array([score]), score, [], 1.0)
         for (a, b), score in scores.items()
     ]
-    curves = {(row.run, "bfs"): Curve(np.arange(3), np.full(3, row.score)) for row in rows}
+    curves = {
+        (row.run, "bfs"): Curve(np.arange(length), np.full(length, row.score))
+        for length, row in enumerate(rows, 1)
+    }
     made = Harvest(pathlib.Path("made"), sweep, [], "test", rows, curves)
     return dataclasses.replace(made, **changes)
 
@@ -229,6 +233,8 @@ def test_many_runs_are_bands_and_a_sample_of_lines():
     assert len(parallel.draw(many).rows) == 600, "its data are those of all"
     assert len(multiples.draw(many).figure.axes) == 16
     for width in (style.FULL, style.NARROW):
+        panels = multiples.draw(few, width).figure.axes
+        assert len({panel.get_xlim() for panel in panels}) == 1
         assert multiples.draw(many, width).rows == multiples.draw(many).rows
 
 

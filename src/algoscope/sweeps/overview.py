@@ -158,10 +158,13 @@ def _what_matters(harvest: Harvest) -> list[str]:
     (first, share), *others = shares[:3]
     rest = ", ".join(f"<em>{escape(a)}</em> {verdicts.percent(s)}" for a, s in others)
     also = f"; {rest}" if rest else ""
-    return [
+    said = (
         f"Of the differences between the {harvest.measure} scores of runs, <em>{escape(first)}</em>"
         f" accounts for {verdicts.percent(share)}{also}."
-    ]
+    )
+    if not rest or len(harvest.trained) == len(harvest.places):
+        return [said]
+    return [said, "Shares overlap where combinations are missing."]
 
 
 def _best(harvest: Harvest) -> str:

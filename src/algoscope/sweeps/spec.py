@@ -199,7 +199,7 @@ def _configuration_faults(sweep: Sweep) -> list[str]:
     where there is none."""
     defaults = {name: getattr(Sweep, name) for name in _BESIDE}
     numbers = {n: v for n in _BESIDE if isinstance(v := getattr(sweep, n), int)}
-    base = _SOME_TASK | sweep.base if "tasks" not in sweep.axes else sweep.base
+    base = {**({} if "tasks" in sweep.axes else _SOME_TASK), **sweep.base}
     sweep = dataclasses.replace(sweep, base=base, **(defaults | numbers))
     faults: dict[str, None] = {}
     for combination in sweep.combinations:

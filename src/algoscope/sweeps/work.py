@@ -81,6 +81,8 @@ def has_all(item: Item, judged_on: int | None) -> bool:
     needed = ("results.parquet", "report.html")[: 2 if after == "report" else 1]
     if not all(os.path.isfile(os.path.join(item.path, name)) for name in needed):
         return False
+    if not all(os.path.isdir(os.path.join(item.path, name)) for name in item.settings.track):
+        return False
     return after == "score" or judged_on == item.settings.problems
 
 

@@ -102,7 +102,7 @@ class Run(Verb):
         shown = table._replace(rows=table.rows[:_MOST_ROWS])
         data = {"folder": folder, "runs": driven.runs, "stages": sweeps.counts(places)}
         data["outcomes"] = driven.outcomes
-        ending = f"sweep folder: {folder}"
+        ending = f"sweep folder: {folder}; its page: algoscope sweep report {folder}"
         return Answer(data, (shown, *_rest(table), ending), status=1 if failed else 0)
 
     def _sweep(self) -> "tuple[sweeps.Sweep, pathlib.Path]":

@@ -30,6 +30,7 @@ def draw(harvest: Harvest, width: float = style.FULL) -> Drawn:
         for down, right in itertools.product(downs, rights)
     }
     levels = {place: _quantiles(curves) for place, curves in cells.items() if curves}
+    last = max((int(c.steps[-1]) for curves in cells.values() for c in curves), default=0) or 1
     across = min(2, len(rights)) if narrow else len(rights)
     with style.styled():
         figure, panels = style.grid(len(cells), width, across, 1.5 if narrow else 1.75, sharey=True)
@@ -47,6 +48,7 @@ def draw(harvest: Harvest, width: float = style.FULL) -> Drawn:
             else:
                 panel.set_xlabel("step")
             panel.locator_params(axis="x", nbins=3)
+            panel.set_xlim(-0.05 * last, 1.05 * last)
     axes = " and ".join(f"<em>{axis}</em>" for axis in (first, second) if axis)
     what = f"A panel for each value of {axes}, the axes that matter most. " if axes else ""
     lines = max(map(len, cells.values()), default=0)
@@ -93,6 +95,7 @@ def _panel(panel, curves: list[Curve], found: tuple[np.ndarray, np.ndarray] | No
                    color=style.MUTED, fontsize=8.5)  # fmt: skip
         return
     steps, levels = found
+    dot = "o" if len(steps) == 1 else None
     if len(curves) > _MOST_LINES:
         panel.fill_between(
             steps, levels[:, 0], levels[:, 2], color=style.TRAINED, alpha=0.2, linewidth=0
@@ -100,4 +103,4 @@ def _panel(panel, curves: list[Curve], found: tuple[np.ndarray, np.ndarray] | No
     else:
         for curve in curves:
             panel.plot(curve.steps, curve.scores, color=style.TRAINED, linewidth=0.7, alpha=0.5)
-    panel.plot(steps, levels[:, 1], color=style.TRAINED, linewidth=1.8)
+    panel.plot(steps, levels[:, 1], marker=dot, color=style.TRAINED, linewidth=1.8)
