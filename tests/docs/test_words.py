@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from pages import ROOT, one_line, read, table
 
+from algoscope import networks, tasks
+from algoscope.tasks.graph_kinds import graph_options
 from algoscope.verdict import APPROXIMATES, RUNS, RUNS_UP_TO, SHORTCUT, UNDECIDED
 
 WORDS = (RUNS, RUNS_UP_TO, APPROXIMATES, SHORTCUT)
@@ -137,3 +139,97 @@ def test_what_is_said_about_networks_that_see_their_own_pointer(lines):
     assert min(reads) > 0.9995
     least = min(one.scores["256"] for one in running)
     assert f"is right on {least:.4f} of the answers at 256" in page
+
+
+def _taught(members, taught: bool):
+    return [one for one in members if ("attention" in one.recipe) == taught]
+
+
+def _accuracies(members) -> list[str]:
+    return [f"{np.mean([one.scores[size] for one in members]):.4f}" for size in ("16", "64", "256")]
+
+
+def test_the_table_of_128_networks_without_memory(lines):
+    shown = table(read("docs/lab/recipes.md"), "taught attention", "accuracy 16", "ms a step")
+    assert [row[0] for row in shown.rows] == ["no", "`bfs_locked`"]
+    for taught, *rest, _milliseconds in shown.rows:
+        members = _taught(lines["memoryless"], taught != "no")
+        assert len({one.seed for one in members}) == len(members) == 128
+        assert {one.weights for one in members} == {"last"}
+        most = 100 * max(one.rate.value for one in members)
+        counts = _counts(members, (RUNS, APPROXIMATES))
+        assert rest == [*counts, *_accuracies(members), f"{most:.2g} %"]
+
+
+def test_what_is_said_about_128_networks_without_memory(lines):
+    page = one_line(read("docs/lab/recipes.md"))
+    members = lines["memoryless"]
+    wrong = [sum(wrong for wrong, _ in one.families.values()) for one in members]
+    assert f"wrong on more than {max(wrong)} of the {members[0].problems:,} problems" in page
+    assert not any(one.families["line"][0] for one in members)
+    untaught, taught = _taught(members, False), _taught(members, True)
+    assert {one.which for one in untaught} == {"bfs_self"}
+    assert {one.which for one in taught} == {"bfs_locked"}
+    disagree = [one for one in untaught if one.word != RUNS]
+    at_random = [one for one in disagree if one.families["random positions"][0]]
+    assert {one.families["random positions"][0] for one in at_random} == {1}
+    assert {one.nodes for one in at_random} == {64}
+    assert f"Of the {len(disagree)} untaught networks that disagree, {len(at_random)} do so" in page
+    runs = [sum(one.word == RUNS for one in part) for part in (taught, untaught)]
+    assert f"[{runs[0]} of 128 seeds](#128-seeds)" in page
+    findings = one_line(read("docs/explanation/findings.md"))
+    assert f"{runs[1]} of 128 networks *run* BFS with no program as a teacher" in findings
+    assert f"and {runs[0]} of 128 if attention is taught by `bfs_locked`" in findings
+    families = f"in {members[0].problems:,} problems of up to 128 nodes"
+    assert f"no disagreement {families}, lines included" in findings
+    assert f"wrong on at most {max(wrong)} of them" in findings
+    usual = [one for one in lines["bfs"] if one.weights == "last"]
+    far = f"{_accuracies(members)[2]} (usual training: {_accuracies(usual)[2]}, 128 seeds)"
+    assert f"Accuracy at 256 nodes is {far}" in findings
+
+
+def test_the_table_of_bellman_ford_with_edge_information(lines):
+    page = read("docs/lab/recipes.md")
+    shown = table(page, "norm", "moves 16", "reads 16")
+    assert len(shown.rows) == 3
+    usual = [one for one in lines["bellman_ford"] if one.weights == "last"]
+
+    def mean(members, key: str) -> str:
+        return f"{np.mean([one.tested[key] for one in members]):.3f}"
+
+    for norm, taught, *rest in shown.rows:
+        members = [
+            one
+            for one in _taught(lines["edge_information"], taught != "no")
+            if ("no-norm" in one.recipe) == (norm == "no")
+        ]
+        assert len({one.seed for one in members}) == len(members) == 16
+        measured = [mean(members, key) for key in ("moves_small", "reads_small")]
+        rate = _numbers(members)[1]
+        counts = _counts(members, (APPROXIMATES, SHORTCUT))
+        assert rest == [*counts, *_accuracies(members), rate, *measured]
+    near, far, farther = _accuracies(usual)
+    said = f"{near}, {far} and {farther} at the three sizes, {_numbers(usual)[1]}"
+    moves, reads = (mean(usual, key) for key in ("moves_small", "reads_small"))
+    assert f"has 128 *shortcut*, {said}, moves {moves} and reads {reads}" in one_line(page)
+    taught = _taught(lines["edge_information"], True)
+    assert f"follow both in {mean(taught, 'flips')})" in one_line(page)
+    _, at_64, at_256 = _accuracies(taught)
+    best = f"at {at_64} instead of {far} at 64 nodes and {at_256} instead of {farther} at 256"
+    approximate = sum(one.word == APPROXIMATES for one in taught)
+    findings = one_line(read("docs/explanation/findings.md"))
+    assert f"{approximate} of 16 seeds *approximate* it, {best}" in findings
+
+
+def test_the_network_whose_weights_are_kept_is_right_on_every_step_of_lines():
+    """Deeper than anything in its training, which has graphs of up to 16 nodes."""
+    network, _ = networks.load(ROOT / "results/words/bfs-memoryless-0.safetensors")
+    batch = tasks.sample("bfs", 32, 4, seed=99, **graph_options(tasks.get("bfs"), "line"))
+    assert batch.steps > 16
+    recording = networks.run(network, batch)
+    assert networks.score(recording, batch)["score"] == 1
+    truth = batch.hints["pi_h"][:, 1:]
+    within = np.arange(1, truth.shape[1] + 1) < batch.lengths[:, None]
+    right = (np.asarray(recording.hints["pi_h"])[:, : truth.shape[1]] == truth).all(-1)
+    assert within.sum() > 4 * 16
+    assert right[within].all()
