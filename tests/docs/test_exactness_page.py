@@ -134,3 +134,20 @@ def test_hints_of_pairs_that_no_sum_shows():
     assert {row["task"] for row in measured if not row["has_program"]} == {
         name for name in tasks.names() if name not in programs.tasks_with_references()
     }
+
+
+def test_numbers_that_a_node_would_have_to_hold():
+    shown = table(PAGE, "task", "numbers of one node in one step: least", "most")
+    assert shown.rows == [
+        [row["task"], *(f"{row[name]:g}" for name in ("nodes", "least", "median", "most"))]
+        for row in results("splits.json")
+    ]
+
+
+def test_ties_that_are_a_program_s_own():
+    first, *between, last = [
+        f"{name} {'differs on' if k == 0 else 'on'} {row['differ_with_stable_sort']} of "
+        f"{row['problems']}{' problems' if k == 0 else ''}"
+        for k, (name, row) in enumerate(sorted(results("ties.json").items()))
+    ]
+    assert f"{first}, {', '.join(between)} and {last}" in one_line(PAGE)

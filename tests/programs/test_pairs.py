@@ -1,6 +1,9 @@
-"""What edges cannot show, and what they can: the lower bound of `benchmarks/pairs.py`."""
+"""What edges cannot show, and what they can: the lower bounds of `benchmarks/pairs.py` and
+`benchmarks/splits.py`."""
 
+import dataclasses
 import importlib
+import json
 
 import numpy as np
 import pytest
@@ -11,9 +14,18 @@ from algoscope import tasks
 
 @pytest.fixture(scope="module")
 def pairs():
+    return _benchmark("pairs")
+
+
+@pytest.fixture(scope="module")
+def splits():
+    return _benchmark("splits")
+
+
+def _benchmark(name: str):
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "benchmarks")
-        return importlib.import_module("pairs")
+        return importlib.import_module(name)
 
 
 def test_sums_over_both_ends_and_the_edge_are_within_reach(pairs):
@@ -77,3 +89,25 @@ def test_a_cell_of_lcs_length_changes_without_anything_that_its_triplets_see():
             for i, j in np.argwhere(differs):
                 witnesses[bool(alike[i, j])].append((sample, step, int(i), int(j)))
     assert witnesses == {True: [(83, 11, 14, 26)], False: []}
+
+
+@pytest.mark.parametrize("task", ["matrix_chain_order", "optimal_bst"])
+def test_a_node_would_have_to_hold_more_numbers_in_larger_problems(splits, task):
+    known = json.loads((ROOT / "benchmarks/splits.json").read_text())
+    assert splits.measure(task, 11)._asdict() in known
+    medians = [row["median"] for row in known if row["task"] == task]
+    assert medians == sorted(medians)
+    assert medians[-1] > 3 * medians[1]
+
+
+def test_pairs_whose_best_split_is_the_same_are_counted(splits):
+    """Costs of spans from 0 to 5 that change in one step: (0, 4), (1, 4) and (1, 5) split at 2, but
+    a first part is (2, 2) in none of these, and (2, 5) has one."""
+    costs, at = np.zeros((1, 2, 6, 6)), np.zeros((1, 2, 6, 6))
+    for first, second, split in ((0, 4, 2), (1, 4, 2), (1, 5, 2), (2, 5, 2), (0, 5, 3)):
+        costs[0, 1, first, second], at[0, 1, first, second] = 1, split
+    batch = tasks.sample("matrix_chain_order", 6, 1)
+    given = dataclasses.replace(
+        batch, hints={**batch.hints, "m": costs, "s_h": at}, lengths=np.array([2])
+    )
+    assert splits.held(given, 0) == 2

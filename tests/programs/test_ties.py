@@ -11,8 +11,8 @@ from algoscope.programs.verification import agreement
 from algoscope.tasks.transforms import with_random_positions
 
 
-@pytest.mark.parametrize("name", ["insertion_sort", "bubble_sort"])
-def test_equal_keys_keep_their_order(name):
+@pytest.mark.parametrize("name", ["insertion_sort", "bubble_sort", "heapsort"])
+def test_equal_keys_are_sorted_as_the_algorithm_does(name):
     program, random = programs.get(name), np.random.default_rng(0)
     drawn = [family.draw(5, 4, random) for family in families(domain(program.task))]
     batch = traced(program.task, [problem for problems in drawn for problem in problems])
