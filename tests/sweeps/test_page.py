@@ -187,6 +187,14 @@ def made_of(scores: dict[tuple[str, str], float], **changes) -> Harvest:
     return dataclasses.replace(made, **changes)
 
 
+def test_networks_of_which_there_is_no_verdict_are_not_judged():
+    made = made_of({("a", "x"): 0.2, ("b", "x"): 0.8})
+    given = (["not judged"] * 3, ["fails", "runs up to", "not judged"])
+    rows = [row._replace(words=w) for row, w in zip(made.rows, given, strict=True)]
+    values = harvests.values_of(dataclasses.replace(made, rows=rows))
+    assert [(v.judged, v.running) for v in values] == [(0, 0), (2, 1)]
+
+
 def test_an_axis_that_decides_alone_explains_everything():
     made = made_of({("a", "x"): 0.2, ("a", "y"): 0.2, ("b", "x"): 0.8, ("b", "y"): 0.8})
     assert made.explained == pytest.approx({"hint_mode": 1.0, "keep": 0.0})

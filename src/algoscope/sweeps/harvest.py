@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import pathlib
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import duckdb
@@ -19,6 +19,7 @@ from algoscope.runs import index, parquet
 from algoscope.sweeps.drive import read_specification
 from algoscope.sweeps.spec import Sweep
 from algoscope.sweeps.status import Position, positions, value_text
+from algoscope.verdict import NOT_JUDGED
 
 _SCORES = ("test", "fresh", "seen")
 _MOST_STEPS = 60
@@ -138,6 +139,11 @@ class Harvest:
         return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
+def count_judged(words: Sequence[str]) -> int:
+    """Networks of which there is a verdict: of some tasks there cannot be one."""
+    return len(words) - words.count(NOT_JUDGED)
+
+
 def gather(folder: pathlib.Path, tables: pathlib.Path | None = None) -> Harvest:
     """What is there now; writes it as tables (networks, runs and values of axes, as CSV and
     Parquet) into a folder too, if one is given."""
@@ -234,8 +240,8 @@ def _write(connection: duckdb.DuckDBPyConnection, harvest: Harvest, folder: path
     plain = ", ".join(f'"{name}" as "{name.removeprefix("axis ")}"' for name in names)
     axes = f"{plain}, " if plain else ""
     words = (
-        "select run, count(word) as judged, count(*) filter (word in ('runs', 'runs up to')) as "
-        "running from networks group by run"
+        f"select run, count(word) filter (word <> '{NOT_JUDGED}') as judged, "
+        "count(*) filter (word in ('runs', 'runs up to')) as running from networks group by run"
     )
     queries = {
         "networks": f"select run, {axes} seed, task, test, fresh, seen, validation, best_step, "
@@ -304,7 +310,7 @@ def values_of(harvest: Harvest) -> Iterator[Value]:
             yield Value(
                 axis, value, len(by_run), sum(len(row.scores) for row in rows),
                 statistics.fmean(scores), min(scores), max(scores),
-                len(words), sum(word.startswith("runs") for word in words),
+                count_judged(words), sum(word.startswith("runs") for word in words),
                 statistics.fmean(by_run.values()), sum(by_run.values()),
             )  # fmt: skip
 

@@ -27,7 +27,7 @@ from algoscope.runs import parquet
 from algoscope.serialise import to_json
 from algoscope.sweeps.drive import read_specification
 from algoscope.sweeps.figures import along, multiples, parallel, words
-from algoscope.sweeps.harvest import Harvest, Row, gather, values_of
+from algoscope.sweeps.harvest import Harvest, Row, count_judged, gather, values_of
 from algoscope.sweeps.status import Position, Stage, counts, value_text
 from algoscope.table import Table
 
@@ -132,7 +132,7 @@ def _overview(harvest: Harvest) -> str:
     if harvest.rows:
         top = harvest.ranked[0]
         cards["networks judged" if harvest.words else "networks"] = (
-            f"{len(harvest.words):,}<small>of {harvest.networks:,}</small>"
+            f"{count_judged(harvest.words):,}<small>of {harvest.networks:,}</small>"
             if harvest.words
             else f"{harvest.networks:,}"
         )

@@ -29,8 +29,8 @@ def costs(harvest: Harvest, width: float = style.FULL) -> Drawn:
 
     return _draw(
         harvest, value, "seconds a network", "cost",
-        "the time from its beginning to its end, pauses and all that was done after training "
-        "included, over its networks", width,
+        "the time from its beginning until it was trained and scored, pauses included, verdicts "
+        "not, over its networks", width,
     )  # fmt: skip
 
 
