@@ -77,9 +77,10 @@ _BROKEN_CARDS = """() => [...document.querySelectorAll(".counts dd")].filter((va
 }).map((value) => value.textContent)"""
 _CUT_WORDS = """() => [...document.querySelectorAll("figure svg")].flatMap((svg) => {
   const frame = svg.getBoundingClientRect();
+  const margin = parseFloat(getComputedStyle(svg.closest(".drawing")).paddingLeft);
   return [...svg.querySelectorAll("text")].filter((text) => {
     const box = text.getBoundingClientRect();
-    return box.width && (box.left < frame.left - 2 || box.right > frame.right + 2);
+    return box.width && (box.left < frame.left - margin || box.right > frame.right + margin);
   }).map((text) => text.textContent);
 })"""
 
