@@ -1,6 +1,7 @@
 """Messages that say what was given, what was needed and what may have been meant; and `Stopped`."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 _MOST_GUESSES = 3
@@ -33,6 +34,16 @@ def short(value: object) -> str:
     except RecursionError:
         return f"a {type(value).__name__} that nests deeply"
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys instead of showing them, but for tabs and ends of lines."""
+
+
+def visible(text: str) -> str:
+    """The text, in which what a terminal would obey is written as Python writes it: names of
+    folders, and what files of others say, may hold anything."""
+    return _CONTROLS.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 def nearest(given: str, known: Iterable[str]) -> list[str]:

@@ -19,6 +19,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TextIO, TypeVar
 
+from algoscope.errors import visible
+
 _SHOWN_AFTER, _EVERY = 2.0, 1.0
 """Seconds of a job before it is shown, and from one rewriting of the line to the next."""
 _LOGGED_AFTER, _LOGGED_EVERY = 5.0, 30.0
@@ -48,11 +50,11 @@ class ProgressLine:
         """A line that stays."""
         self.told = True
         self.close()
-        self._print(f"{text}\n")
+        self._print(f"{visible(text)}\n")
 
     def step(self, step: int, steps: int, text: str) -> None:
         self.told = True
-        line = f"step {step:,} of {steps:,}  {text}"
+        line = visible(f"step {step:,} of {steps:,}  {text}")
         if self.rewrites:
             self._rewrite(line)
             self._passing = False
@@ -64,7 +66,7 @@ class ProgressLine:
         """A line that is written over by whatever comes next; not after a line of steps."""
         if self._written and not self._passing:
             self.close()
-        self._rewrite(text[: shutil.get_terminal_size().columns - 1])
+        self._rewrite(visible(text)[: shutil.get_terminal_size().columns - 1])
         self._passing = True
 
     def wipe(self) -> None:

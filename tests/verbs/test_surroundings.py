@@ -1,5 +1,6 @@
 """Commands where something around them is missing: streams, room, a folder, permissions."""
 
+import dataclasses
 import io
 import json
 import os
@@ -54,6 +55,40 @@ def test_a_folder_that_is_gone_is_said(tmp_path):
     place.mkdir()
     ended = shell(f"cd {place} && rmdir {place} && {ALGOSCOPE} train bfs --steps 1")
     assert ended.stderr.startswith("error: the folder that this was started in is gone")
+
+
+def test_a_name_that_is_no_text_is_refused_before_work_and_breaks_no_list(
+    algoscope, refused, tmp_path, capsys
+):
+    odd = "odd\udcff"
+    for command in (["train", "bfs", "--out"], ["train", "--resume"], ["demo", "--out"]):
+        assert "no text in UTF-8" in refused(*command, odd)
+    assert not (tmp_path / odd).exists()
+    parquet.write(finished_run(tmp_path / "runs" / "mine"))
+    parquet.write(finished_run(tmp_path / "runs" / "moved"))
+    (tmp_path / "runs" / "moved").rename(tmp_path / "runs" / odd)
+    rows = {row["run"]: row["state"] for row in json.loads(algoscope("runs", "list", "--json"))}
+    assert rows == {"mine": "finished", odd: "damaged"}
+    asked = "select run, count(*) > 0 from results group by run"
+    assert json.loads(algoscope("runs", "query", asked, "--json"))[0]["run"] == "mine"
+
+
+def test_names_do_not_command_a_terminal(algoscope, refused, tmp_path):
+    name = "\x1b[31mred\x07"
+    finished_run(tmp_path / "runs" / name)
+    for printed in (algoscope("runs"), refused("judge", f"runs/{name}", "--seeds", "9")):
+        assert "\\x1b[31mred\\x07" in printed
+        assert "\x1b" not in printed
+    stream = io.StringIO()
+    progress.ProgressLine(stream).report(name)
+    assert stream.getvalue() == "\\x1b[31mred\\x07\n"
+
+
+def test_no_training_took_less_than_no_time(tmp_path):
+    """The clock was set back meanwhile."""
+    run = finished_run(tmp_path / "run")
+    later = {**run.description, "created": "2999-01-01T00:00:00+00:00"}
+    assert dataclasses.replace(run, description=later).seconds == 0
 
 
 class FullError(OSError):

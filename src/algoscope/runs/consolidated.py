@@ -140,10 +140,10 @@ class _Table(NamedTuple):
 
 
 def _sources(entries: Sequence[Entry], name: str) -> Iterator[_Source]:
-    """Of the runs that have a file with rows of this table."""
+    """Of the runs that have a file with rows of this table, and are not damaged."""
     file = _IN_JSON.get(name, f"{name}.parquet")
     for entry in entries:
-        if any(stamp := stamp_of(entry.path, file)):
+        if entry.facts and any(stamp := stamp_of(entry.path, file)):
             yield _Source(entry, file, stamp)
 
 

@@ -85,10 +85,10 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """From the first beginning to the end, pauses included."""
+        """From the first beginning to the end, pauses included; 0 if the clock was set back."""
         moment = datetime.datetime.fromisoformat
         end = self.description.get("finished", self.created)
-        return (moment(end) - moment(self.created)).total_seconds()
+        return max(0.0, (moment(end) - moment(self.created)).total_seconds())
 
     @property
     def device(self) -> str:
@@ -203,8 +203,19 @@ def has_begun(path: str | os.PathLike) -> bool:
     return (pathlib.Path(path) / DESCRIPTION).is_file()
 
 
+def check_name(path: pathlib.Path) -> None:
+    """Refuses a folder that tables and pages could not name."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise RunError(
+            f"{path}: got a name that is no text in UTF-8, needed one that is; rename the folder"
+        ) from None
+
+
 def open_run(path: str | os.PathLike) -> Run:
     path = pathlib.Path(path)
+    check_name(path)
     description = path / DESCRIPTION
     with told(description):
         begun = has_begun(path)

@@ -22,7 +22,7 @@ from algoscope.files import RunError, beside, clear_unfinished, explained
 from algoscope.runs import live, lock
 from algoscope.runs.description import FORMAT, State
 from algoscope.runs.environment import environment
-from algoscope.runs.folder import DESCRIPTION, Run, now, open_run, write_description
+from algoscope.runs.folder import DESCRIPTION, Run, check_name, now, open_run, write_description
 
 _FILES = (
     DESCRIPTION, "results.json", "metrics.*", "validation.parquet", "results.parquet",
@@ -90,6 +90,7 @@ def reserved(path: str | os.PathLike, *, force: bool = False) -> Iterator[Reserv
     """Reserves the name; a run that is there is replaced only if forced, nobody is training it, and
     the folder holds nothing else. A folder in which no run has begun in the end is removed."""
     path = pathlib.Path(path)
+    check_name(path)
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):

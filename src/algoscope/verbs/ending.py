@@ -17,7 +17,7 @@ import types
 from collections.abc import Iterator
 
 from algoscope import capacity
-from algoscope.errors import Stopped
+from algoscope.errors import Stopped, visible
 from algoscope.verbs.definitions import explained_by_users_file
 from algoscope.verbs.usage import UsageError
 
@@ -91,7 +91,7 @@ def _is_loading(frame: types.FrameType | None) -> bool:
 def _say(text: object) -> None:
     """As the last line, if anybody can still read it."""
     with contextlib.suppress(OSError, ValueError):
-        print(text, file=sys.stderr, flush=True)
+        print(visible(str(text)), file=sys.stderr, flush=True)
 
 
 _interrupts = _Interrupts()
@@ -129,11 +129,11 @@ def explained_end() -> Iterator[None]:
         _interrupts.say()
         sys.exit(_interrupts.status)
     except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
+        _say(f"error: {error}")
         sys.exit(NO_COMMAND)
     except SystemExit as end:
         if told := explained_by_users_file(end):
-            sys.exit(f"error: {told}")
+            sys.exit(f"error: {visible(told)}")
         raise
     except Exception as error:
         if _TRACEBACK in os.environ:
@@ -141,7 +141,7 @@ def explained_end() -> Iterator[None]:
         if _interrupts.heard:
             _interrupts.say()
             sys.exit(_interrupts.status)
-        sys.exit(f"error: {explanation(error)}")
+        sys.exit(f"error: {visible(explanation(error))}")
 
 
 def explanation(error: Exception) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import tyro
 
 from algoscope import capacity, progress
+from algoscope.errors import visible
 from algoscope.progress import ProgressLine
 from algoscope.table import Table
 
@@ -109,17 +110,19 @@ def named_values(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
 
 def _show(part: Table | str) -> None:
     if isinstance(part, str) or len(part.rows) > _MOST_DRAWN:
-        print(part)
+        print(visible(str(part)))
         return
     import rich.box
     import rich.console
     import rich.table
 
-    rendered = rich.table.Table(title=part.title, box=rich.box.SIMPLE, title_justify="left")
+    rendered = rich.table.Table(
+        title=visible(part.title), box=rich.box.SIMPLE, title_justify="left"
+    )
     for column in part.columns:
-        rendered.add_column(column)
+        rendered.add_column(visible(column))
     for row in part.rows:
-        rendered.add_row(*row)
+        rendered.add_row(*map(visible, row))
     # Captured, because rich has an end of its own for a pipe that is closed.
     console = rich.console.Console(width=None if sys.stdout.isatty() else 160, markup=False)
     with console.capture() as capture:
