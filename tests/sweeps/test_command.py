@@ -92,3 +92,21 @@ def test_what_comes_after_training_is_done_later_too(tmp_path, shared, reference
         assert all(word in page for word in words["words"]["bfs"])
         (path / "report.html").unlink()
         assert not sweeps.is_done(item), "a page that is gone is made again"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("description", [None, "{"])
+def test_a_run_that_is_damaged_fails_and_is_left_as_it_is(tmp_path, description):
+    """With its reason, so that the others of the sweep go on."""
+    item = sweeps.plan(SWEEP, tmp_path, SETTINGS)[-1].item
+    path = pathlib.Path(item.path)
+    path.mkdir(parents=True)
+    (path / "results.json").write_text("{")
+    if description is not None:
+        (path / "run.json").write_text(description)
+    before = contents(tmp_path)
+    assert not sweeps.is_done(item)
+    outcome = sweeps.do(item)
+    assert outcome.end is sweeps.End.FAILED
+    assert item.name in outcome.error
+    assert contents(tmp_path) == before

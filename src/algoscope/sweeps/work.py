@@ -18,7 +18,7 @@ from typing import NamedTuple, TextIO
 
 from algoscope import progress, training
 from algoscope.errors import Stopped
-from algoscope.files import explained, write_bytes
+from algoscope.files import RunError, explained, write_bytes
 from algoscope.progress import ProgressLine
 from algoscope.runs import Run, folder, lock, parquet, trackers
 from algoscope.runs.environment import device_name, keep_compiled_programs, use_devices
@@ -66,11 +66,15 @@ def do(item: Item) -> Outcome:
 
 
 def is_done(item: Item) -> bool:
-    """Whether nothing is left to do, by the files that are there."""
+    """Whether nothing is left to do, by the files that are there. A run that is damaged is left to
+    `do`, which fails with the reason, so that the other runs go on."""
     path = pathlib.Path(item.path)
-    if not (path / "results.json").is_file() or not folder.open_run(path).finished:
+    try:
+        if not (path / "results.json").is_file() or not folder.open_run(path).finished:
+            return False
+        words = Words.read(path)
+    except RunError:
         return False
-    words = Words.read(path)
     return has_all(item, None if words is None else words.problems)
 
 
