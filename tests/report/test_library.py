@@ -106,6 +106,14 @@ def test_the_page_never_scrolls_sideways(visit, page):
     assert too_wide(shown, "DejaVu Sans Mono") == []
 
 
+@pytest.mark.parametrize("name", ["articulation_points", "mst_kruskal"])
+def test_a_shown_graph_is_of_one_part(name):
+    batch, differs = example(programs.get(name))
+    adjacent = np.eye(batch.nodes) + batch.inputs["adj"][0]
+    assert not differs
+    assert (np.linalg.matrix_power(adjacent, batch.nodes) > 0).all()
+
+
 def test_sorting_moves_the_bars(visit, page):
     shown, _ = visit(page[0].as_uri())
     stepper = shown.locator(".stepper[data-program=insertion_sort]")

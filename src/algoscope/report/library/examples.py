@@ -1,6 +1,7 @@
 """A small problem for each program, and what the program does on it, as the page's data.
 
-Exact programs of a task share a problem: of those that end in time, the one on which most happens.
+Exact programs of a task share a problem: of those that end in time, one whose graph is of one part,
+if there is such, and on which most happens.
 A wrong program has a problem on which it differs from the algorithm, if one is at hand.
 
 Values are lists, one a step, and `None` where a step leaves everything as it was.
@@ -23,6 +24,8 @@ _SIZES = (7, 6, 5, 4)
 _TEXT_SIZES = (12, 10, 8, 6)
 """Of strings, which are two in one problem."""
 _PROBLEMS = 64
+_DENSITY = 0.5
+"""Of graphs: those that CLRS-30 draws for some tasks are seldom of one part."""
 _SEED = 1
 _MOST_STEPS, _GOOD_STEPS = 45, 5
 _MORE_NODES = (6, 7, 8, 11)
@@ -51,22 +54,37 @@ def example(program: GraphProgram) -> Example:
 
 @functools.cache
 def _usual(task: Task) -> Batch:
-    """Of the problems with a trace that can be watched to its end, the one with the most changes of
-    variables, and of several one with a good number of steps. The shortest trace of the smallest
-    problems, if none can be watched."""
+    """Of the problems with a trace that can be watched to its end, one whose graph has the fewest
+    parts; of several the one with the most changes of variables, and then one with a good number
+    of steps. The shortest trace of the smallest problems, if none can be watched."""
     spelt = any(f.kind is Kind.CATEGORICAL for f in task.at(Stage.INPUT))
+    options = {"p": _DENSITY} if "p" in task.options else {}
     ranked = []
     for size in _TEXT_SIZES if spelt else _SIZES:
-        batch = tasks.sample(task, max(size, task.smallest), _PROBLEMS, _SEED)
-        changes = np.where(batch.lengths <= _MOST_STEPS + 1, _count_changes(batch), -1)
-        busiest = np.flatnonzero(changes == changes.max())
-        far = np.abs(batch.lengths[busiest] - 1 - _GOOD_STEPS)
-        ranked.append((int(changes.max()), batch, int(busiest[far.argmin()])))
-    most, batch, sample = max(ranked, key=lambda entry: entry[0])
-    if most < 0:
-        batch = ranked[-1][1]
-        sample = int(batch.lengths.argmin())
-    return _single(batch, sample)
+        nodes = max(size, task.smallest)
+        batch = tasks.sample(task, nodes, _PROBLEMS, _SEED, **options)
+        far = np.abs(batch.lengths - 1 - _GOOD_STEPS)
+        order = np.lexsort((far, -_count_changes(batch), _count_parts(batch)))
+        watched = [int(sample) for sample in order if batch.lengths[sample] <= _MOST_STEPS + 1]
+        ranked += [(batch, sample) for sample in watched[:1]]
+    if not ranked:
+        return _single(batch, int(batch.lengths.argmin()))
+    return min(
+        (_single(*each) for each in ranked),
+        key=lambda one: (_count_parts(one)[0], -_count_changes(one)[0]),
+    )
+
+
+def _count_parts(batch: Batch) -> np.ndarray:
+    """Of how many parts that no edge joins the given graph is, 1 where none is given: [batch]"""
+    given = [f for f in batch.at(Stage.INPUT) if f.joins_nodes]
+    if not given:
+        return np.ones(len(batch), int)
+    reached = np.any([f.joined(np.asarray(batch.inputs[f.name])) for f in given], axis=0)
+    reached = reached | np.eye(batch.nodes, dtype=bool)
+    for _ in range(batch.nodes.bit_length()):
+        reached = reached @ reached
+    return np.rint((1 / reached.sum(-1)).sum(-1)).astype(int)
 
 
 def _count_changes(batch: Batch) -> np.ndarray:
