@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from algoscope import experiments, networks, runs, tasks, training
-from algoscope.experiments.mind_the_gap import claims, paper, presets, tables
+from algoscope.experiments.mind_the_gap import claims, paper, presets, score_tables, tables
 from algoscope.experiments.mind_the_gap import experiments as paper_experiments
 from algoscope.experiments.mind_the_gap.measure_seeds import problems
 from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions, ensembles_in, solve
@@ -18,6 +18,7 @@ from algoscope.measures.evidence import record
 from algoscope.measures.references import reference_class, unsettled
 from algoscope.measures.trace_match import external_faithfulness
 from algoscope.runs import lock
+from algoscope.training.config import check
 
 PLAN = Plan(
     training.TrainingConfig(
@@ -73,7 +74,8 @@ def test_an_ensemble_is_trained_once_and_found_again(solutions, folder, monkeypa
     assert again.seeds == solutions.seeds
     assert np.array_equal(again.attention, solutions.attention)
     assert not said
-    assert presets.estimate([PLAN], folder).startswith("about 0 GPU minutes on one H200")
+    said = presets.estimate([presets.BASELINES["bfs"]], [PLAN], folder)
+    assert said.startswith("about 0 GPU minutes on one H200")
 
 
 def test_a_folder_says_what_is_in_it(solutions, folder, tmp_path):
@@ -130,7 +132,7 @@ def test_few_weights_are_kept_and_none_are_needed(solutions, folder):
 
 
 def test_figures_and_claims_come_from_the_same_folder(solutions, folder, monkeypatch):
-    monkeypatch.setattr(paper_experiments, "plan_of", lambda *_, **__: PLAN)
+    monkeypatch.setattr(paper_experiments, "plan_of", lambda *_: PLAN)
     monkeypatch.delattr(training, "train")
     result = experiments.get("mind-the-gap-bfs").run("smoke", folder)
     drawn = {path.name for path in (folder / "figures").glob("*.svg")}
@@ -151,7 +153,7 @@ def test_figures_and_claims_come_from_the_same_folder(solutions, folder, monkeyp
 def test_networks_without_traces_have_no_external_faithfulness(tmp_path):
     network = dataclasses.replace(PLAN.training.network, **training.hint_options("none"))
     silent = dataclasses.replace(PLAN.training, seeds=1, network=network)
-    plan = dataclasses.replace(PLAN, training=silent, sizes=(5,))
+    plan = dataclasses.replace(PLAN, training=silent, sizes=(5,), variant="without-traces")
     found = solve(plan, tmp_path, lambda _: None)
     assert found.plan.name == "bfs-without-traces"
     assert found.seeds[0]["sizes"]["5"]["external"] is None
@@ -175,7 +177,13 @@ def _made(task: str, test, eq25=None, eq24=None) -> Solutions:
                         "exact_steps": 0.4,
                         "per_step": {"pi_h": [0.9, 0.5, None]},
                     },
-                    "internal": {"only": {"eq24": float(i), "per_step": [0.1, 0.2, 0.6, None]}},
+                    "internal": {
+                        "only": {
+                            "eq24": float(i),
+                            "total_variation": 0.5,
+                            "per_step": [0.1, 0.2, 0.6, None],
+                        }
+                    },
                     "nearest": "only",
                 }
             },
@@ -228,7 +236,7 @@ def test_correlations_beside_the_paper():
     few = np.linspace(0.9, 1, 40)
     too_few = claims.unrelated(_made("bfs", few, eq25=few / 2, eq24=(few - few.mean()) ** 2))
     assert [claim.holds for claim in too_few] == [False, None]
-    assert "N = 40, too few: 85 needed" in too_few[1].evidence
+    assert "N = 40, of which 40 differ in score: 85 needed" in too_few[1].evidence
 
 
 def test_a_correlation_that_training_time_explains_is_gone_with_it_held():
@@ -268,11 +276,13 @@ def test_a_claim_over_time_needs_most_seeds():
 
 
 def test_presets_differ_in_counts_and_full_says_what_it_takes(tmp_path):
-    smoke, full = (presets.plan_of(name, "bfs") for name in ("smoke", "full"))
+    arm = presets.BASELINES["bfs"]
+    smoke, full = (presets.plan_of(name, arm) for name in ("smoke", "full"))
     assert type(smoke) is type(full)
     assert full.training == training.TrainingConfig(("bfs",), seeds=128, scored_on=("test",))
-    assert presets.plan_of("full", "dfs", traces=False).training.hint_mode == "none"
-    said = presets.estimate([full], tmp_path)
+    silent = presets.plan_of("full", presets.WITHOUT_TRACES["dfs"])
+    assert silent.training.hint_mode == "none"
+    said = presets.estimate([arm], [full], tmp_path)
     rate = presets._RATES["bfs"]
     minutes = (1_280_000 / rate + presets._COMPILING) / 60
     assert said.startswith(
@@ -281,9 +291,75 @@ def test_presets_differ_in_counts_and_full_says_what_it_takes(tmp_path):
     done = tmp_path / "bfs" / "seeds-00000-00127.json"
     done.parent.mkdir()
     done.write_text("{}")
-    assert presets.estimate([full], tmp_path).startswith("about 0 GPU minutes")
+    assert presets.estimate([arm], [full], tmp_path).startswith("about 0 GPU minutes")
     assert set(paper.BASELINES) == set(paper.WITHOUT_TRACES) == set(presets.TASKS)
     folders = {
         experiments.get(name).folder("full") for name in experiments.names() if "gap" in name
     }
     assert len(folders) == 1
+
+
+def test_every_arm_is_a_valid_training_and_has_a_folder_of_its_own():
+    plans = {}
+    for table in score_tables.SCORE_TABLES:
+        for arm in table.arms:
+            for preset in ("smoke", "full"):
+                plan = presets.plan_of(preset, arm)
+                check(plan.training)
+                assert plan.name == arm.name
+                assert plans.setdefault((preset, plan.name), plan) == plan
+            assert plan.training.seeds == arm.seeds
+
+
+def test_ablations_are_table_7_and_tested_where_the_paper_tests_them():
+    for table, tested in ((score_tables.TABLE_2, None), (score_tables.TABLE_13, 16)):
+        configs = [presets.plan_of("full", row.arm).training for row in table.rows]
+        for config in configs:
+            assert config.recipe.sizes == (16,)
+            assert config.network.simple_decoders
+            assert config.test_size == tested
+        assert [config.network.edge_information for config in configs] == [False, True]
+    biased = presets.plan_of("full", score_tables.TABLE_13.rows[1].arm).training.network
+    assert biased.attention_bias == 16
+
+
+def test_a_table_of_scores_and_what_it_claims():
+    table = score_tables.TABLE_2
+    below, above = (row.arm.name for row in table.rows)
+    scores = np.linspace(0.8, 0.9, 8)
+    found = {below: _made("bellman_ford", scores), above: _made("bellman_ford", scores + 0.05)}
+    result = tables.scores(table, found)
+    assert result.tables[0].rows[1][:6] == [
+        *("edge information", "best", "90.67 ± 1.40 (92.72)", "90.00 ± 3.27 (95.00)", "8", "-0.67")
+    ]
+    assert result.claims[0].holds
+    assert "difference +5.00 points [+1.73, +8.27], needed above +0" in result.claims[0].evidence
+    turned = tables.scores(table, {below: found[above], above: found[below]})
+    assert turned.claims[0].holds is False
+    same = tables.scores(table, {below: found[above], above: found[above]})
+    assert same.claims[0].holds is None
+    half = tables.scores(table, {below: found[below]})
+    assert half.claims[0].holds is None
+    assert "edge-information-at-64 not run: N = 0" in half.claims[0].evidence
+    assert half.tables[0].rows[1][3] == "not run"
+
+
+def test_both_weights_of_a_seed_are_measured(tmp_path):
+    both = dataclasses.replace(PLAN.training, seeds=2, steps=3, evaluate_every=2)
+    plan = dataclasses.replace(PLAN, training=both, sizes=(5,), weights=("best", "last"))
+    best, last = solve(plan, tmp_path, lambda _: None).views
+    assert (best.label, last.label) == ("bfs", "bfs, last")
+    run = runs.open(tmp_path / "bfs" / "seeds-00000-00001")
+    assert last.test.tolist() == run.results_of("last")["test"]["bfs"]["score"]
+    assert best.test.tolist() == run.results["test"]["bfs"]["score"]
+    batch = problems("bfs", 5, 4)
+    for view in (best, last):
+        done = record(run.ensemble([1], view.weights).member(0), batch)
+        assert view.external(5)[1] == pytest.approx(external_faithfulness(done, batch).eq25)
+        kept = np.asarray(done.attention)[:3].mean(2)
+        np.testing.assert_allclose(view.attention[1], kept, atol=1e-3)
+    assert not np.array_equal(best.attention, last.attention)
+    (found,) = ensembles_in(tmp_path).values()
+    assert [view.seeds for view in found.views] == [best.seeds, last.seeds]
+    with pytest.raises(runs.RunError, match="weights"):
+        solve(dataclasses.replace(plan, weights=("best",)), tmp_path, print)

@@ -38,7 +38,8 @@ def get(name: str) -> Experiment:
 
 def from_results(path: pathlib.Path) -> Result:
     """The tables and claims of what is at the path, or right below it; nothing is trained."""
-    places = [path, *sorted(path.iterdir())] if path.is_dir() else [path]
+    inside = sorted(path.iterdir()) if path.is_dir() else []
+    places = [path, *(place for place in inside if place.is_dir() or place.suffix == ".json")]
     results = {
         place.stem: Result.joined(found)
         for place in places

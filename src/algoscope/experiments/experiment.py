@@ -60,13 +60,15 @@ class Experiment:
     name: str
     summary: str
     source: str
-    """The paper, and its table or figure."""
+    """The paper, or what else it is about."""
     costs: dict[str, str]
     """Of each preset: what it takes, in words."""
     reproduce: Callable[[str, pathlib.Path, Report], Result]
     """(preset, folder, report) -> result; goes on with what is in the folder."""
     shared: str | None = None
     """Experiments with the same name here share what is trained: the name of their folder."""
+    shows: tuple[str, ...] = ()
+    """Which of the source's tables and figures."""
 
     def folder(self, preset: str) -> pathlib.Path:
         """Where things go that were given no place."""

@@ -20,6 +20,8 @@ class Precision(NamedTuple):
     """Logit penalty for non-neighbours; 1e9 in dm-clrs."""
     resolution: float
     """`N` of the language: positions are equal, or at least 1 / N apart."""
+    masks: float = MASK_SHARPNESS
+    """The factor of masks and classes in their logits."""
 
     @property
     def largest_logit(self) -> float:

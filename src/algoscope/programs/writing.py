@@ -15,7 +15,7 @@ from algoscope.programs.lowering import (
     Head,
     Weighted,
 )
-from algoscope.programs.precision import MASK_SHARPNESS, Precision
+from algoscope.programs.precision import Precision
 from algoscope.tasks import Kind, Location
 
 _VIEWS = {"": 0, BACK: 1, OWN: 2}
@@ -111,15 +111,15 @@ class Writer:
         match emitted:
             case EmittedPointer(_, units, Linear() as first):
                 self._point(f"{decoder}.pointer", units)
-                self._decode(f"{decoder}.first.node", first * MASK_SHARPNESS, 0)
+                self._decode(f"{decoder}.first.node", first * self.precision.masks, 0)
             case EmittedPointer(_, units):
                 self._point(decoder, units)
             case EmittedForms(feature, forms):
                 for column, form in enumerate(forms):
                     if feature.kind is Kind.MASK:
-                        form = (form - Linear({}, 0.5)) * MASK_SHARPNESS
+                        form = (form - Linear({}, 0.5)) * self.precision.masks
                     elif feature.kind in (Kind.MASK_ONE, Kind.CATEGORICAL):
-                        form = form * MASK_SHARPNESS
+                        form = form * self.precision.masks
                     self._decode(f"{decoder}.{_DECODERS[feature.location]}", form, column)
 
     def _point(self, decoder: str, units: tuple[Weighted, ...]) -> None:

@@ -80,10 +80,28 @@ def _listed() -> Answer:
     from algoscope import experiments
 
     columns = ["name", "what", "source", "smoke", "full"]
-    listed = map(experiments.get, experiments.names())
+    listed = [experiments.get(name) for name in experiments.names()]
     rows = [[e.name, e.summary, e.source, e.costs["smoke"], e.costs["full"]] for e in listed]
-    data = [dict(zip(columns, row, strict=True)) for row in rows]
-    return Answer(data, (Table("experiments", columns, rows),))
+    data = [
+        dict(zip(columns, row, strict=True)) | {"shows": list(e.shows)}
+        for row, e in zip(rows, listed, strict=True)
+    ]
+    places = [(item, e) for e in listed for item in e.shows]
+    places.sort(key=lambda place: _order(place[0]))
+    shown = [[e.source, item, e.name] for item, e in places]
+    return Answer(
+        data,
+        (
+            Table("experiments", columns, rows),
+            Table("what shows it", ["source", "table or figure", "experiment"], shown),
+        ),
+    )
+
+
+def _order(shown: str) -> tuple[str, int]:
+    """Of `table 2`: by kind, then by number."""
+    kind, _, number = shown.rpartition(" ")
+    return kind, int(number)
 
 
 @contextlib.contextmanager

@@ -1,14 +1,20 @@
-"""Mind The Gap (arXiv 2505.18623): tables 1, 10 and 14, figures 1 to 5, 10, 11, 14 and 15.
+"""Mind The Gap (arXiv 2505.18623): its tables and figures, as `algoscope reproduce --list` has them.
 
 All of them are read off ensembles, each trained and measured once in the folder of the experiment:
 give several experiments one folder, and they share what they can.
 
-    experiments    the five of them, and what each trains
-    presets        what is trained, small and as in the paper, and what that takes
+    experiments    which there are, and what each trains
+    score_tables   the tables of test scores, each one value
+    settings       tables 3 to 8: the paper's settings beside ours
+    compiled       figures 6 to 9: the printed parameters
+    presets        arms and baselines, small or as in the paper, and what that takes
+    depth          how long the traces of each task are
+    soft           compiled networks to begin from
     solutions      plan -> trained and measured seeds, by chunks, which can be stopped
-    measure_seeds  trained network -> its numbers
+    measure_seeds  trained network -> its numbers, with either weights
     tables         the tables, beside the paper's numbers
     claims         what the paper says about its figures, and whether it holds
+    both_weights   what results/words say about either weights
     draw_figures   the figures
     results        what each experiment shows; all tables and claims of a folder, for documents
 """

@@ -13,7 +13,7 @@ from algoscope.measures.across import Clusters, Correlation, Partial
 from algoscope.measures.references import reference_class
 
 _SIGNIFICANT = 0.05
-_ENOUGH = 85
+ENOUGH = 85
 """Seeds among which a correlation of 0.3 is found four times out of five: (1.960 + 0.842)² /
 artanh(0.3)² + 3. Of fewer, not to have found one says little."""
 _BEGINNING = 2
@@ -28,6 +28,9 @@ class Related(NamedTuple):
     correlation: Correlation | None
     reason: str
     """Why there is none."""
+    varied: int
+    """Seeds that do not have the score that most have: where all are at the ceiling, nothing can
+    go with it."""
     steps_held: Partial | None
     """The same with the logarithm of the step held fixed at which the weights were best on
     validation; None if it cannot be."""
@@ -38,7 +41,7 @@ class Related(NamedTuple):
         c = self.correlation
         if c and min(c.pearson_p, c.spearman_p) < _SIGNIFICANT:
             return False
-        return True if c and c.count >= _ENOUGH else None
+        return True if c and self.varied >= ENOUGH else None
 
 
 @functools.cache
@@ -60,12 +63,18 @@ def _related(label: str, solutions: Solutions, values: np.ndarray) -> Related:
     try:
         plain = across.correlation(solutions.test, values)
     except ValueError as reason:
-        return Related(label, None, str(reason).partition(";")[0], None)
+        return Related(label, None, str(reason).partition(";")[0], 0, None)
     try:
         partial = across.partial_correlation(solutions.test, values, solutions.log_steps)
     except ValueError:
         partial = None
-    return Related(label, plain, "", partial)
+    return Related(label, plain, "", varied(solutions.test), partial)
+
+
+def varied(scores: np.ndarray) -> int:
+    """How many do not have the commonest score; all, if each has its own."""
+    counts = np.unique(scores, return_counts=True)[1]
+    return len(scores) - int(counts.max()) * (counts.max() > 1)
 
 
 def unrelated(solutions: Solutions) -> list[Claim]:
@@ -80,8 +89,8 @@ def unrelated(solutions: Solutions) -> list[Claim]:
                 f"p = {c.spearman_p:.3f}; N = {c.count}"
             )
             if relation.unrelated is None:
-                evidence += f", too few: {_ENOUGH} needed"
-        text = f"{solutions.plan.task}: test score does not correlate with faithfulness"
+                evidence += f", of which {relation.varied} differ in score: {ENOUGH} needed"
+        text = f"{solutions.label}: test score does not correlate with faithfulness"
         claims.append(Claim(f"{text} ({relation.label})", relation.unrelated, evidence))
     return claims
 
@@ -90,7 +99,7 @@ def closer_at_first(solutions: Solutions, size: int) -> Claim:
     """Figure 2: attention is closer to the reference in the first two steps than after them."""
     first, later = _split([solutions.internal(size, "per_step")], _BEGINNING)
     return Claim(
-        f"{solutions.plan.task}: attention is closer to the algorithm's in the first "
+        f"{solutions.label}: attention is closer to the algorithm's in the first "
         f"{_BEGINNING} steps (n = {size})",
         _is_less(first, later),
         f"total variation {_mean(first):.3f}, later {_mean(later):.3f}; "
@@ -102,7 +111,7 @@ def traces_degrade(solutions: Solutions, size: int) -> Claim:
     """Figures 4 and 11: predicted traces get worse over time."""
     first, later = _split(list(solutions.trace_per_step(size).values()), 1)
     return Claim(
-        f"{solutions.plan.task}: predicted traces are worse after the first step (n = {size})",
+        f"{solutions.label}: predicted traces are worse after the first step (n = {size})",
         _is_less(later, first),
         f"eq. 25 at step 1 {_mean(first):.3f}, later {_mean(later):.3f}; "
         f"worse later in {(later < first).sum()} of N = {len(first)} seeds; "
@@ -192,14 +201,16 @@ def far_from_compiled(solutions: Solutions) -> list[Claim]:
     if in_paper:
         evidence.append(f"paper {paper.BETWEEN_SOLUTIONS} and {paper.CLOSEST_TO_COMPILED}")
     text = (
-        f"{task}: every solution is farther from each reference than solutions are from each "
-        f"other in the mean (n = {nodes})"
+        f"{solutions.label}: every solution is farther from each reference than solutions are from "
+        f"each other in the mean (n = {nodes})"
     )
     claims = [Claim(text, compared.closest > compared.solutions, "; ".join(evidence))]
     clusters = compared.clusters
     if clusters is not None:
         best = max(clusters.silhouettes.values())
-        text = f"{task}: solutions fall into several clusters (Ward, number by silhouette)"
+        text = (
+            f"{solutions.label}: solutions fall into several clusters (Ward, number by silhouette)"
+        )
         number = f"{clusters.count}, best mean silhouette {best:.2f}"
         paper_number = f"; paper {paper.CLUSTERS}" if in_paper else ""
         claims.append(Claim(text, clusters.count > 1, number + paper_number))

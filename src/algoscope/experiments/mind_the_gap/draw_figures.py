@@ -7,6 +7,7 @@ import numpy as np
 import scipy.stats
 
 from algoscope.experiments.mind_the_gap.claims import between
+from algoscope.experiments.mind_the_gap.measure_seeds import BEST
 from algoscope.experiments.mind_the_gap.solutions import Solutions
 from algoscope.measures.references import reference_class
 from algoscope.report.figures import attention, distances, style
@@ -183,9 +184,10 @@ _FIGURES = {
 
 def figures(solutions: Solutions) -> dict[str, Drawn]:
     """The figures of a task, by their numbers."""
-    task = solutions.plan.task
+    task, weights = solutions.plan.task, solutions.weights
+    end = "" if weights == BEST else f"-{weights}"
     return {
-        number: draw(solutions, f"figure-{number}-{task}")
+        number: draw(solutions, f"figure-{number}-{task}{end}")
         for number, draw in _FIGURES[task].items()
     }
 
@@ -193,7 +195,7 @@ def figures(solutions: Solutions) -> dict[str, Drawn]:
 def draw_all(solutions: Solutions, folder: pathlib.Path) -> list[str]:
     """Draws the figures of a task into a folder; returns their numbers."""
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = figures(solutions)
-    for figure in drawn.values():
-        style.save(figure, folder)
-    return list(drawn)
+    for view in solutions.views:
+        for figure in figures(view).values():
+            style.save(figure, folder)
+    return list(_FIGURES[solutions.plan.task])

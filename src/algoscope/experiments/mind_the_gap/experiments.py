@@ -1,65 +1,132 @@
-"""The five experiments: tables 1, 10 and 14, the figures of BFS and those of Bellman-Ford."""
+"""The experiments: what each shows, trains and claims."""
 
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from algoscope.experiments.experiment import Experiment, Report, Result
+from algoscope.experiments.mind_the_gap import compiled, settings
 from algoscope.experiments.mind_the_gap.paper import SOURCE
-from algoscope.experiments.mind_the_gap.presets import TASKS, costs, estimate, plan_of
+from algoscope.experiments.mind_the_gap.presets import (
+    BASELINES,
+    WITHOUT_TRACES,
+    Arm,
+    costs,
+    estimate,
+    plan_of,
+)
+from algoscope.experiments.mind_the_gap.score_tables import SCORE_TABLES, ScoreTable
+
+if TYPE_CHECKING:
+    from algoscope.experiments.mind_the_gap.results import Ensembles
 
 
 def summary(folder: pathlib.Path) -> Result | None:
-    """All tables and claims of the ensembles in a folder; None if it holds none."""
-    from algoscope.experiments.mind_the_gap import results
+    """All tables and claims of what these experiments left in a folder, or of judged seeds; None
+    if it holds neither."""
+    from algoscope.experiments.mind_the_gap import both_weights, results
 
-    return results.summary(folder)
+    parts = (results.summary, compiled.summary, both_weights.summary)
+    found = [result for part in parts if (result := part(folder)) is not None]
+    return Result.joined(found) if found else None
 
 
 def _experiment(
-    name: str, summary: str, shown: str, tasks: Sequence[str], traces: Sequence[bool] = (True,)
+    name: str,
+    summary: str,
+    shows: Sequence[str],
+    arms: Sequence[Arm],
+    result: "Callable[[Ensembles], Result]",
+    figures: Arm | None = None,
 ) -> Experiment:
+    """`figures` are drawn of this arm."""
+
     def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
         from algoscope.experiments.mind_the_gap import results
         from algoscope.experiments.mind_the_gap.solutions import solve
 
-        plans = [plan_of(preset, task, traces=each) for each in traces for task in tasks]
+        plans = [plan_of(preset, arm) for arm in arms]
         if preset == "full":
-            report(estimate(plans, out))
-        solved = [solve(plan, out, report) for plan in plans]
-        if shown.startswith("figures"):
+            report(estimate(arms, plans, out))
+        solved = {plan.name: solve(plan, out, report) for plan in plans}
+        if figures is not None:
             from algoscope.experiments.mind_the_gap.draw_figures import draw_all
 
-            drawn = draw_all(solved[0], out / "figures")
+            drawn = draw_all(solved[figures.name], out / "figures")
             report(f"figures {', '.join(drawn)}: {out / 'figures'}")
-        return results.RESULTS[name](solved).with_numbers(results.ensembles_json(solved))
+        return result(solved).with_numbers(results.ensembles_json(solved))
 
-    source, needed = f"{SOURCE}, {shown}", costs(tasks, variants=len(traces))
-    return Experiment(f"mind-the-gap-{name}", summary, source, needed, reproduce, "mind-the-gap")
+    return Experiment(
+        f"mind-the-gap-{name}",
+        summary,
+        SOURCE,
+        costs(arms),
+        reproduce,
+        "mind-the-gap",
+        tuple(shows),
+    )
 
 
+def _scores(table: ScoreTable) -> Experiment:
+    def result(solved: "Ensembles") -> Result:
+        from algoscope.experiments.mind_the_gap import tables
+
+        return tables.scores(table, solved)
+
+    return _experiment(table.name, table.summary, table.shows, table.arms, result)
+
+
+def _result(name: str) -> "Callable[[Ensembles], Result]":
+    """That function of `results`, which is imported when it is needed."""
+
+    def result(solved: "Ensembles") -> Result:
+        from algoscope.experiments.mind_the_gap import results
+
+        return getattr(results, name)(solved)
+
+    return result
+
+
+_BFS, _BELLMAN_FORD, _ = _TRACED = list(BASELINES.values())
 EXPERIMENTS = (
     _experiment(
         "table-1",
         "correlation of accuracy with external and internal faithfulness over seeds of BFS",
-        "table 1",
-        ("bfs",),
+        ("table 1",),
+        [_BFS],
+        _result("table_1"),
     ),
     _experiment(
-        "table-10", "test scores of BFS, Bellman-Ford and DFS over seeds", "table 10", TASKS
+        "table-10",
+        "test scores of BFS, Bellman-Ford and DFS over seeds",
+        ("table 10",),
+        _TRACED,
+        _result("table_10"),
     ),
     _experiment(
-        "table-14", "the same without traces: are they needed?", "table 14", TASKS, (True, False)
+        "table-14",
+        "the same without traces: are they needed?",
+        ("table 14",),
+        [*_TRACED, *WITHOUT_TRACES.values()],
+        _result("table_14"),
     ),
     _experiment(
         "bfs",
         "does learned BFS attend and say what the algorithm does, and do seeds agree?",
-        "figures 1 to 5 and 15",
-        ("bfs",),
+        [f"figure {number}" for number in (1, 2, 3, 4, 5, 15)],
+        [_BFS],
+        _result("figures"),
+        figures=_BFS,
     ),
     _experiment(
         "bellman-ford",
         "does learned Bellman-Ford attend and say what the algorithm does?",
-        "figures 10, 11 and 14",
-        ("bellman_ford",),
+        [f"figure {number}" for number in (10, 11, 14)],
+        [_BELLMAN_FORD],
+        _result("figures"),
+        figures=_BELLMAN_FORD,
     ),
+    *map(_scores, SCORE_TABLES),
+    settings.EXPERIMENT,
+    compiled.EXPERIMENT,
 )

@@ -5,37 +5,64 @@ The tables in the documentation are those of results/mind_the_gap.
 
 import math
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from algoscope.experiments.experiment import Result
 from algoscope.experiments.mind_the_gap import claims, tables, waiting
-from algoscope.experiments.mind_the_gap.presets import TASKS
+from algoscope.experiments.mind_the_gap.measure_seeds import BEST
+from algoscope.experiments.mind_the_gap.presets import BASELINES, TASKS, WITHOUT_TRACES
+from algoscope.experiments.mind_the_gap.score_tables import SCORE_TABLES, ScoreTable
 from algoscope.experiments.mind_the_gap.solutions import Solutions, ensembles_in
 
+Ensembles = Mapping[str, Solutions]
+"""By name."""
 
-def table_1(solved: Sequence[Solutions]) -> Result:
+
+def table_1(solved: Ensembles) -> Result:
     """Does accuracy go with faithfulness, over seeds of BFS?"""
-    (solutions,) = solved
-    relations = claims.all_related(solutions)
-    numbers = {
-        "correlations": {r.label: r.correlation and r.correlation._asdict() for r in relations},
-        "with_steps_held": {r.label: r.steps_held and r.steps_held._asdict() for r in relations},
-    }
-    shown = (tables.correlations(solutions), tables.with_steps_held(solutions))
-    return Result(shown, claims.unrelated(solutions), numbers)
+    return Result.joined(_table_1(view) for view in solved["bfs"].views).with_numbers(
+        {
+            "correlations": _by_view(solved["bfs"], "correlation"),
+            "with_steps_held": _by_view(solved["bfs"], "steps_held"),
+        }
+    )
 
 
-def table_14(solved: Sequence[Solutions]) -> Result:
-    """The baselines learnt from answers alone, which are the second half."""
-    half = len(solved) // 2
-    return tables.without_traces(solved[:half], solved[half:])
+def _table_1(solutions: Solutions) -> Result:
+    shown = [tables.correlations(solutions)]
+    if solutions.weights == BEST:
+        shown.append(tables.with_steps_held(solutions))
+    return Result(shown, claims.unrelated(solutions))
 
 
-def figures(solved: Sequence[Solutions]) -> Result:
+def _by_view(solutions: Solutions, what: str) -> dict[str, Any]:
+    named = {}
+    for view in solutions.views:
+        end = "" if view.weights == BEST else f", {view.weights}"
+        for relation in claims.all_related(view):
+            found = getattr(relation, what)
+            named[relation.label + end] = found and found._asdict()
+    return named
+
+
+def table_10(solved: Ensembles) -> Result:
+    return tables.baselines(list(solved.values()))
+
+
+def table_14(solved: Ensembles) -> Result:
+    """The baselines learnt from answers alone."""
+    return tables.without_traces(
+        [solved[arm.name] for arm in BASELINES.values()],
+        [solved[arm.name] for arm in WITHOUT_TRACES.values()],
+    )
+
+
+def figures(solved: Ensembles) -> Result:
     """What a learned algorithm attends to and predicts."""
-    (solutions,) = solved
+    (solutions,) = solved.values()
     between = claims.between(solutions)
-    return _about_task(solutions).with_numbers(
+    return Result.joined(map(_about_task, solutions.views)).with_numbers(
         {
             "between_solutions": between.solutions,
             "closest_to_a_reference": between.closest,
@@ -45,16 +72,6 @@ def figures(solved: Sequence[Solutions]) -> Result:
     )
 
 
-RESULTS: dict[str, Callable[[Sequence[Solutions]], Result]] = {
-    "table-1": table_1,
-    "table-10": tables.baselines,
-    "table-14": table_14,
-    "bfs": figures,
-    "bellman-ford": figures,
-}
-"""By experiment, of its ensembles."""
-
-
 def summary(folder: pathlib.Path) -> Result | None:
     """All tables and claims of the ensembles in a folder, done in full or in part, without
     training; None if it holds none."""
@@ -62,23 +79,30 @@ def summary(folder: pathlib.Path) -> Result | None:
     if not ensembles:
         return None
     traced = [ensembles[task] for task in TASKS if task in ensembles]
-    silent = {s.plan.task: s for name, s in ensembles.items() if name != s.plan.task}
-    both = [s for s in traced if s.plan.task in silent]
+    both = [s for s in traced if WITHOUT_TRACES[s.plan.task].name in ensembles]
     results = [Result([tables.provenance(ensembles)])]
     if traced:
         results += [tables.baselines(traced), Result([tables.traces(traced)])]
     if both:
-        results.append(tables.without_traces(both, [silent[s.plan.task] for s in both]))
-    results += map(_about_task, traced)
-    return Result.joined(results).with_numbers(ensembles_json(list(ensembles.values())))
+        silent = [ensembles[WITHOUT_TRACES[s.plan.task].name] for s in both]
+        results.append(tables.without_traces(both, silent))
+    results += [tables.scores(t, ensembles) for t in SCORE_TABLES if _begun(t, ensembles)]
+    results += [_about_task(view) for solutions in traced for view in solutions.views]
+    return Result.joined(results).with_numbers(ensembles_json(ensembles))
 
 
-def ensembles_json(solved: Sequence[Solutions]) -> dict[str, dict]:
-    return {"ensembles": {solutions.plan.name: solutions.as_json() for solutions in solved}}
+def _begun(shown: ScoreTable, ensembles: Ensembles) -> bool:
+    return any(row.arm.name in ensembles for row in shown.rows)
+
+
+def ensembles_json(solved: Ensembles) -> dict[str, dict]:
+    return {"ensembles": {name: solutions.as_json() for name, solutions in solved.items()}}
 
 
 def _about_task(solutions: Solutions) -> Result:
-    shown = [tables.correlations(solutions), tables.with_steps_held(solutions)]
+    shown = [tables.correlations(solutions)]
+    if solutions.weights == BEST:
+        shown.append(tables.with_steps_held(solutions))
     if solutions.comparable and solutions.plan.task in waiting.PROGRAMS:
         shown.append(waiting.table(solutions))
     return Result(shown, claims.figure_claims(solutions))

@@ -5,7 +5,8 @@
     bfs/seeds-00000-00127.safetensors    what each seed attends to on a few problems
 
 The two small files are all that tables and figures need, and the first of them all that most need.
-A chunk that has the first is done; one that was stopped goes on where it was.
+A chunk that has the first is done; one that was stopped goes on where it was. Each network has two
+sets of weights, those that were best on validation (dm-clrs's rule) and the last ones: `views`.
 """
 
 import dataclasses
@@ -17,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from algoscope import runs, training
+from algoscope import runs, serialise, training
 from algoscope.experiments.experiment import Report, now_and_then
-from algoscope.experiments.mind_the_gap.measure_seeds import measure, problems
+from algoscope.experiments.mind_the_gap.measure_seeds import BEST, measure, problems
+from algoscope.experiments.mind_the_gap.soft import Start
 from algoscope.files import read_arrays, read_json, write_arrays, write_bytes
 from algoscope.recording import Recording
 from algoscope.runs import Run, RunError
@@ -42,6 +44,12 @@ class Plan:
     """Of each size."""
     compared: int
     """So many of the first size's problems have their attention kept."""
+    weights: tuple[str, ...] = (BEST,)
+    """Which are measured."""
+    variant: str = ""
+    """In what the ensemble differs from the task's baseline."""
+    start: Start | None = None
+    """The compiled network that training begins from; random weights if None."""
 
     @property
     def task(self) -> str:
@@ -49,8 +57,8 @@ class Plan:
 
     @property
     def name(self) -> str:
-        traces = self.training.hint_mode == "encoded_decoded"
-        return self.task if traces else f"{self.task}-without-traces"
+        """That of the ensemble's folder."""
+        return f"{self.task}-{self.variant}" if self.variant else self.task
 
     @property
     def chunks(self) -> list[TrainingConfig]:
@@ -65,6 +73,10 @@ class Plan:
     def as_json(self, chunk: TrainingConfig) -> dict[str, Any]:
         """What a chunk's numbers depend on."""
         measured = {name: getattr(self, name) for name in ("sizes", "problems", "compared")}
+        if self.weights != (BEST,):  # Measured so before there were others.
+            measured["weights"] = list(self.weights)
+        if self.start is not None:
+            measured["start"] = serialise.to_json(self.start)
         return {"training": chunk.as_json(), **measured}
 
 
@@ -74,11 +86,22 @@ class Solutions:
     measured: list[dict[str, Any]]
     """The content of each chunk's JSON file; see `measure_seeds` for the numbers of a seed."""
     folder: pathlib.Path
+    weights: str = BEST
+
+    @property
+    def label(self) -> str:
+        return self.plan.name if self.weights == BEST else f"{self.plan.name}, {self.weights}"
+
+    @functools.cached_property
+    def views(self) -> list["Solutions"]:
+        """The same networks with each of the weights that were measured."""
+        return [dataclasses.replace(self, weights=weights) for weights in self.plan.weights]
 
     @functools.cached_property
     def seeds(self) -> list[dict[str, Any]]:
         """The numbers of each seed."""
-        return [seed for chunk in self.measured for seed in chunk["seeds"]]
+        seeds = [seed for chunk in self.measured for seed in chunk["seeds"]]
+        return seeds if self.weights == BEST else [seed | seed[self.weights] for seed in seeds]
 
     @property
     def _attention_files(self) -> list[pathlib.Path]:
@@ -87,7 +110,8 @@ class Solutions:
     @property
     def comparable(self) -> bool:
         """Whether there are several seeds, and the second small file of every chunk."""
-        return len(self.seeds) > 1 and all(path.exists() for path in self._attention_files)
+        files = self._attention_files
+        return bool(self.plan.sizes and len(self.seeds) > 1) and all(p.exists() for p in files)
 
     @functools.cached_property
     def attention(self) -> np.ndarray:
@@ -95,7 +119,8 @@ class Solutions:
         missing = ", ".join(str(path) for path in self._attention_files if not path.exists())
         if missing:
             raise RunError(f"{missing}: not there, and needed to compare what seeds attend to")
-        arrays = [read_arrays(path)["attention"] for path in self._attention_files]
+        name = "attention" if self.weights == BEST else f"attention_{self.weights}"
+        arrays = [read_arrays(path)[name] for path in self._attention_files]
         return np.concatenate(arrays).astype(np.float32)
 
     @property
@@ -112,6 +137,10 @@ class Solutions:
             Recording.from_arrays(attention=attention[:, :, None], hidden=hidden, lengths=lengths)
             for attention in self.attention
         ]
+
+    @property
+    def traced(self) -> bool:
+        return self.plan.training.hint_mode == "encoded_decoded"
 
     @property
     def test(self) -> np.ndarray:
@@ -166,8 +195,11 @@ def ensembles_in(out: pathlib.Path) -> dict[str, Solutions]:
         measured = [read_json(path, dict[str, Any]) for path in files]
         configs = [from_json(TrainingConfig, chunk["plan"]["training"]) for chunk in measured]
         config = dataclasses.replace(configs[0], seeds=sum(config.seeds for config in configs))
-        first = measured[0]["plan"] | {"training": config, "chunk": configs[0].seeds}
-        plan = Plan(**first | {"sizes": tuple(first["sizes"])})
+        first = {"weights": (BEST,), "start": None} | measured[0]["plan"]
+        first |= {"training": config, "chunk": configs[0].seeds}
+        first |= {name: tuple(first[name]) for name in ("sizes", "weights")}
+        first["start"] = first["start"] and serialise.from_json(Start, first["start"])
+        plan = Plan(**first, variant=folder.name.removeprefix(config.tasks[0]).removeprefix("-"))
         for path, chunk, part in zip(files, measured, plan.chunks, strict=True):
             check_same(path, chunk["plan"], plan.as_json(part))
         ensembles[plan.name] = Solutions(plan, measured, folder)
@@ -186,9 +218,10 @@ def _measured(
             check_same(path, runs.open(path).config, config.as_json())
             run = training.resume(path, report=now_and_then(name, report))
         else:
-            run = training.train(config, path, report=now_and_then(name, report))
+            start = None if plan.start is None else plan.start.network()
+            run = training.train(config, path, start=start, report=now_and_then(name, report))
         begun = time.monotonic()
-        seeds, attention = measure(run, plan.sizes, plan.problems, plan.compared)
+        seeds, attention = measure(run, plan.sizes, plan.problems, plan.compared, plan.weights)
         content = {
             "plan": wanted,
             "environment": run.description["environment"],
@@ -197,7 +230,8 @@ def _measured(
             "measuring_seconds": time.monotonic() - begun,
             "seeds": seeds,
         }
-        write_arrays(folder / f"{path.name}.safetensors", {"attention": attention})
+        if attention:
+            write_arrays(folder / f"{path.name}.safetensors", attention)
         write_bytes(file, _a_seed_a_line(content).encode())
         report(f"{name}: measured in {content['measuring_seconds']:.0f} s")
     content = read_json(file, dict[str, Any])
@@ -209,11 +243,11 @@ def _measured(
 
 def _keep_two(run: Run, seeds: list[dict[str, Any]]) -> None:
     """Removes the weights of all seeds but the one with the best test score and the one nearest to
-    a reference."""
+    a reference, or the one with the worst test score where no distance was measured."""
 
     def distance(seed: dict[str, Any]) -> float:
-        first = next(iter(seed["sizes"].values()))
-        return first["internal"][first["nearest"]]["eq24"]
+        first = next(iter(seed["sizes"].values()), None)
+        return first["internal"][first["nearest"]]["eq24"] if first else seed["test"]
 
     kept = {max(seeds, key=lambda seed: seed["test"])["seed"], min(seeds, key=distance)["seed"]}
     for seed in set(run.seeds_with_weights) - kept:

@@ -41,7 +41,7 @@ def table(solutions: Solutions) -> Table:
         numbers = (over_all.mean(), over_all.min(), over_idle.mean(), over_others.mean())
         rows.append([exact.name, *(f"{number:.3f}" for number in numbers), str(len(apart))])
     return Table(
-        f"{task}: total variation from exact programs, the last one written after "
+        f"{solutions.label}: total variation from exact programs, the last one written after "
         f"the networks were seen (n = {solutions.plan.sizes[0]}, {len(batch)} problems)",
         ["program", "mean", "least", "rows in which nothing can be read", "other rows", "N"],
         rows,
