@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 from algoscope import experiments, networks, runs, tasks, training
-from algoscope.experiments.mind_the_gap import claims, paper, presets, score_tables, tables
+from algoscope.experiments.mind_the_gap import (
+    claims,
+    depth,
+    landscapes,
+    paper,
+    parallel,
+    presets,
+    score_tables,
+    stability,
+    tables,
+)
 from algoscope.experiments.mind_the_gap import experiments as paper_experiments
 from algoscope.experiments.mind_the_gap.measure_seeds import problems
 from algoscope.experiments.mind_the_gap.solutions import Plan, Solutions, ensembles_in, solve
@@ -301,14 +311,14 @@ def test_presets_differ_in_counts_and_full_says_what_it_takes(tmp_path):
 
 def test_every_arm_is_a_valid_training_and_has_a_folder_of_its_own():
     plans = {}
-    for table in score_tables.SCORE_TABLES:
-        for arm in table.arms:
-            for preset in ("smoke", "full"):
-                plan = presets.plan_of(preset, arm)
-                check(plan.training)
-                assert plan.name == arm.name
-                assert plans.setdefault((preset, plan.name), plan) == plan
-            assert plan.training.seeds == arm.seeds
+    arms = [arm for table in score_tables.SCORE_TABLES for arm in table.arms]
+    for arm in [*arms, *stability.ARMS, *parallel.ARMS]:
+        for preset in ("smoke", "full"):
+            plan = presets.plan_of(preset, arm)
+            check(plan.training)
+            assert plan.name == arm.name
+            assert plans.setdefault((preset, plan.name), plan) == plan
+        assert plan.training.seeds == arm.seeds
 
 
 def test_ablations_are_table_7_and_tested_where_the_paper_tests_them():
@@ -363,3 +373,74 @@ def test_both_weights_of_a_seed_are_measured(tmp_path):
     assert [view.seeds for view in found.views] == [best.seeds, last.seeds]
     with pytest.raises(runs.RunError, match="weights"):
         solve(dataclasses.replace(plan, weights=("best",)), tmp_path, print)
+
+
+def test_training_goes_on_from_a_compiled_program(tmp_path):
+    compiled, soft, wide = (presets.plan_of("smoke", arm) for arm in stability.ARMS[:3])
+    sharp = solve(compiled, tmp_path, lambda _: None)
+    start = sharp.measured[0]["start"]
+    assert (start["loss"], start["gradient"]) == (0.0, 0.0), "so nothing moves"
+    assert sharp.test.tolist() == [1.0, 1.0]
+    moved = solve(wide, tmp_path, lambda _: None)
+    start = moved.measured[0]["start"]
+    assert start["exact_traces"] == 1.0
+    assert start["gradient"] > 0.01
+    found = ensembles_in(tmp_path)
+    assert found["bfs-soft-wide"].plan.start == wide.start
+    result = stability.result(found)
+    assert [row[0] for row in result.tables[0].rows] == ["bfs-compiled"] * 2 + ["bfs-soft-wide"] * 2
+    assert [claim.holds for claim in result.claims] == [None] * 6
+    assert "N = 2" in result.claims[0].evidence
+    assert "not run" in result.claims[1].evidence
+    with pytest.raises(runs.RunError, match=r"start.rest: there 1.0, needed 0.0"):
+        solve(dataclasses.replace(soft, variant="soft-wide"), tmp_path, print)
+
+
+def test_parallel_tasks_are_told_by_their_traces(tmp_path):
+    classes = {task: depth.class_of(task) for task in depth.PROBLEMS}
+    assert sorted(classes) == tasks.names()
+    assert [t for t in classes if classes[t] == "parallel"] == [
+        *("bellman_ford", "bfs", "binary_search", "segments_intersect")
+    ]
+    assert [t for t in classes if classes[t] == "sequential"] == ["dfs"]
+    assert depth.growth("dfs") == pytest.approx(1), "its traces have 3 n steps"
+
+    def found(sign: int) -> dict[str, Solutions]:
+        made = {}
+        for arm in parallel.ARMS:
+            one = _made(arm.task, [0.5 - sign * 0.1 * depth.growth(arm.task)])
+            plan = dataclasses.replace(one.plan, variant=arm.variant)
+            made[arm.name] = dataclasses.replace(one, plan=plan)
+        return made
+
+    result = parallel.result(found(1))
+    assert [claim.holds for claim in result.claims] == [True, None]
+    assert "N = 30 tasks" in result.claims[0].evidence
+    assert len(result.tables[0].rows) == 30
+    assert parallel.result(found(-1)).claims[0].holds is False
+    some = dict(list(found(1).items())[:4])
+    assert parallel.result(some).claims[0].holds is None
+    parallel.draw(found(1), tmp_path)
+    assert len((tmp_path / "parallel.csv").read_text().splitlines()) == 1 + 30
+
+
+def _landscape(folder: pathlib.Path, name: str, rises: list[float]) -> None:
+    numbers = {"loss": 0.1, "largest_eigenvalue": 2.0, "residual": 0.1, "parameters": 9.0}
+    content = json.dumps(numbers | {"local": rises, "wide": [0.0] * len(rises)})
+    (folder / "landscapes" / f"{name}.json").write_text(content)
+
+
+def test_minima_are_sharper_where_the_loss_rises_more(tmp_path):
+    (tmp_path / "landscapes").mkdir()
+    _landscape(tmp_path, "bfs-compiled", [1.0, 1.1, 1.2, 1.3])
+    _landscape(tmp_path, "bfs-best", [0.1, 0.2, 0.1, 0.2])
+    _landscape(tmp_path, "bfs-soft-wide", [0.0, 0.0, 0.1, 0.0])
+    result = landscapes.summary(tmp_path)
+    assert result is not None
+    # Compiled, then soft; local, then wide.
+    assert [claim.holds for claim in result.claims] == [True, None, False, None]
+    assert "1.15 and 0.15" in result.claims[0].evidence
+    _landscape(tmp_path, "bfs-compiled", [1.0])
+    few = landscapes.summary(tmp_path)
+    assert few is not None
+    assert few.claims[0].holds is None

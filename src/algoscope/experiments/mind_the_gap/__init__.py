@@ -1,4 +1,4 @@
-"""Mind The Gap (arXiv 2505.18623): its tables and figures, as `algoscope reproduce --list` has them.
+"""Mind The Gap (arXiv 2505.18623): the tables and figures that `algoscope reproduce --list` names.
 
 All of them are read off ensembles, each trained and measured once in the folder of the experiment:
 give several experiments one folder, and they share what they can.
@@ -10,6 +10,8 @@ give several experiments one folder, and they share what they can.
     presets        arms and baselines, small or as in the paper, and what that takes
     depth          how long the traces of each task are
     soft           compiled networks to begin from
+    stability      table 16: what becomes of them in training
+    landscapes     figures 12, 13 and 16 to 18: the loss around weights
     solutions      plan -> trained and measured seeds, by chunks, which can be stopped
     measure_seeds  trained network -> its numbers, with either weights
     tables         the tables, beside the paper's numbers

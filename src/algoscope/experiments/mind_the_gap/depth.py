@@ -1,5 +1,6 @@
 """How long the traces of a task are, and how deep its problem is in parallel."""
 
+import math
 from typing import NamedTuple
 
 
@@ -47,3 +48,56 @@ STEPS = {
     "dfs_simplified": Steps(48.0, 192.0, 30.6),
 }
 """Of 16 problems of each size, and of 4 of 64, `tasks.sample(task, n, count, seed=3)`."""
+
+PARALLEL, SEQUENTIAL, UNCLEAR = "parallel", "sequential", "unclear"
+PROBLEMS = {
+    "activity_selector": None,
+    "articulation_points": True,
+    "bellman_ford": True,
+    "bfs": True,
+    "binary_search": True,
+    "bridges": True,
+    "bubble_sort": True,
+    "dag_shortest_paths": True,
+    "dfs": False,
+    "dijkstra": True,
+    "find_maximum_subarray_kadane": True,
+    "floyd_warshall": True,
+    "graham_scan": True,
+    "heapsort": True,
+    "insertion_sort": True,
+    "jarvis_march": True,
+    "kmp_matcher": True,
+    "lcs_length": True,
+    "matrix_chain_order": True,
+    "minimum": True,
+    "mst_kruskal": True,
+    "mst_prim": True,
+    "naive_string_matcher": True,
+    "optimal_bst": True,
+    "quickselect": True,
+    "quicksort": True,
+    "segments_intersect": True,
+    "strongly_connected_components": None,
+    "task_scheduling": None,
+    "topological_sort": None,
+}
+"""Whether the problem, answered as the task wants it, is known to be in NC. Depth-first search in
+the order of the nodes is P-complete (Reif, 1985). None: what an answer has to be depends on such a
+search, or on the order of greedy choices, and we know of no proof."""
+_SHORT = 0.5
+
+
+def growth(task: str) -> float:
+    """g, if a trace has about n^g steps."""
+    steps = STEPS[task]
+    return math.log(steps.at_64 / steps.at_16) / math.log(4)
+
+
+def class_of(task: str) -> str:
+    """Parallel: the trace is as short as the problem allows. Sequential: no short one is to be
+    expected. Unclear: the problem has a short one, and the trace that is taught is none, or nobody
+    knows."""
+    if PROBLEMS[task] is False:
+        return SEQUENTIAL
+    return PARALLEL if PROBLEMS[task] and growth(task) < _SHORT else UNCLEAR

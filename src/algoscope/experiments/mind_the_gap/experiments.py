@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from algoscope.experiments.experiment import Experiment, Report, Result
-from algoscope.experiments.mind_the_gap import compiled, settings
+from algoscope.experiments.mind_the_gap import compiled, landscapes, parallel, settings, stability
 from algoscope.experiments.mind_the_gap.paper import SOURCE
 from algoscope.experiments.mind_the_gap.presets import (
     BASELINES,
@@ -26,7 +26,7 @@ def summary(folder: pathlib.Path) -> Result | None:
     if it holds neither."""
     from algoscope.experiments.mind_the_gap import both_weights, results
 
-    parts = (results.summary, compiled.summary, both_weights.summary)
+    parts = (results.summary, compiled.summary, landscapes.summary, both_weights.summary)
     found = [result for part in parts if (result := part(folder)) is not None]
     return Result.joined(found) if found else None
 
@@ -38,22 +38,27 @@ def _experiment(
     arms: Sequence[Arm],
     result: "Callable[[Ensembles], Result]",
     figures: Arm | None = None,
+    few: Sequence[Arm] | None = None,
+    draw: "Callable[[Ensembles, pathlib.Path], None] | None" = None,
 ) -> Experiment:
-    """`figures` are drawn of this arm."""
+    """`figures` are drawn of this arm; `few` are the arms of the smoke preset, if not all."""
 
     def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
         from algoscope.experiments.mind_the_gap import results
         from algoscope.experiments.mind_the_gap.solutions import solve
 
-        plans = [plan_of(preset, arm) for arm in arms]
+        chosen = few if few is not None and preset == "smoke" else arms
+        plans = [plan_of(preset, arm) for arm in chosen]
         if preset == "full":
-            report(estimate(arms, plans, out))
+            report(estimate(chosen, plans, out))
         solved = {plan.name: solve(plan, out, report) for plan in plans}
         if figures is not None:
             from algoscope.experiments.mind_the_gap.draw_figures import draw_all
 
             drawn = draw_all(solved[figures.name], out / "figures")
             report(f"figures {', '.join(drawn)}: {out / 'figures'}")
+        if draw is not None:
+            draw(solved, out / "figures")
         return result(solved).with_numbers(results.ensembles_json(solved))
 
     return Experiment(
@@ -127,6 +132,23 @@ EXPERIMENTS = (
         figures=_BELLMAN_FORD,
     ),
     *map(_scores, SCORE_TABLES),
+    _experiment(
+        "table-16",
+        "do compiled networks stay exact when they are trained further?",
+        ("table 16",),
+        stability.ARMS,
+        stability.result,
+    ),
+    _experiment(
+        "parallel",
+        "GATv2 on all 30 tasks: are parallel algorithms learnt better (NC-learnability)?",
+        (),
+        parallel.ARMS,
+        parallel.result,
+        few=parallel.SMALL,
+        draw=parallel.draw,
+    ),
     settings.EXPERIMENT,
     compiled.EXPERIMENT,
+    landscapes.EXPERIMENT,
 )

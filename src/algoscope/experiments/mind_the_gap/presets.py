@@ -123,12 +123,15 @@ def _plan(
     from algoscope import networks, tasks, training
     from algoscope.experiments.mind_the_gap.solutions import Plan
 
+    network = networks.NetworkConfig(**options["network"])
+    if arm.start is not None:
+        network = arm.start.compiled().network.config
     config = training.TrainingConfig(
         (arm.task,),
         seeds=seeds,
         scored_on=("test",),
         recipe=tasks.Recipe(**options["recipe"]),
-        network=networks.NetworkConfig(**options["network"]),
+        network=network,
         **{"steps": _STEPS, **options["training"]},
     )
     both = ("best", "last")

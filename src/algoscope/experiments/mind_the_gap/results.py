@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from algoscope.experiments.experiment import Result
-from algoscope.experiments.mind_the_gap import claims, tables, waiting
+from algoscope.experiments.mind_the_gap import claims, parallel, stability, tables, waiting
 from algoscope.experiments.mind_the_gap.measure_seeds import BEST
 from algoscope.experiments.mind_the_gap.presets import BASELINES, TASKS, WITHOUT_TRACES
 from algoscope.experiments.mind_the_gap.score_tables import SCORE_TABLES, ScoreTable
@@ -87,6 +87,10 @@ def summary(folder: pathlib.Path) -> Result | None:
         silent = [ensembles[WITHOUT_TRACES[s.plan.task].name] for s in both]
         results.append(tables.without_traces(both, silent))
     results += [tables.scores(t, ensembles) for t in SCORE_TABLES if _begun(t, ensembles)]
+    if any(arm.name in ensembles for arm in stability.ARMS):
+        results.append(stability.result(ensembles))
+    if any(arm.name in ensembles for arm in parallel.ARMS):
+        results.append(parallel.result(ensembles))
     results += [_about_task(view) for solutions in traced for view in solutions.views]
     return Result.joined(results).with_numbers(ensembles_json(ensembles))
 

@@ -218,7 +218,7 @@ def _measured(
             check_same(path, runs.open(path).config, config.as_json())
             run = training.resume(path, report=now_and_then(name, report))
         else:
-            start = None if plan.start is None else plan.start.network()
+            start = None if plan.start is None else plan.start.compiled().network
             run = training.train(config, path, start=start, report=now_and_then(name, report))
         begun = time.monotonic()
         seeds, attention = measure(run, plan.sizes, plan.problems, plan.compared, plan.weights)
@@ -228,6 +228,7 @@ def _measured(
             "notes": run.notes,
             "training_seconds": run.seconds,
             "measuring_seconds": time.monotonic() - begun,
+            **({} if plan.start is None else {"start": plan.start.measured()}),
             "seeds": seeds,
         }
         if attention:
