@@ -142,7 +142,7 @@ def test_even_so_short_a_training_teaches_something_and_not_all(made):
     first = bfs.trace_per_step(7)["reach_h"][:, 0].mean()
     assert first > 0.9, "one step from the source is the first thing that is learnt"
     assert all(seed["sizes"]["7"]["external"] is None for seed in silent.seeds)
-    for solutions in found.values():
+    for solutions in (one for one in found.values() if 7 in one.plan.sizes):
         nearest = solutions.internal(7, "eq24")
         for reference in solutions.references(7):
             assert (nearest <= solutions.internal(7, "eq24", reference)).all()
