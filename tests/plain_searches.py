@@ -229,6 +229,116 @@ def after(steps, heuristic):
     return lambda q, layers: bfs(q, steps) or heuristic(q, layers)
 
 
+def by_turns(q, steps):
+    """Layer by layer, one end and then the other."""
+    ahead = levels(q.edges, q.source, (steps + 1) // 2)
+    return bool(ahead & levels(reversed_edges(q.edges), q.goal, steps // 2))
+
+
+def both_undirected(q, steps):
+    return undirected(q, 2 * steps)
+
+
+def dfs_turns(q, steps):
+    """Where the step's number is even the first child in the text, or else the last."""
+    seen, stack = {q.source}, [q.source]
+    for number in range(steps):
+        while stack:
+            left = [b for a, b in q.edges if a == stack[-1] and b not in seen]
+            if left:
+                break
+            stack.pop()
+        if not stack:
+            break
+        stack.append(left[-1 if number % 2 else 0])
+        seen.add(stack[-1])
+    return q.goal in seen
+
+
+def by_order(q, steps):
+    named = mentions(q)
+    start_first = named.index(q.source) < named.index(q.goal)
+    return (bfs if start_first else backward)(q, steps)
+
+
+def pointer_children(q, steps):
+    """Whom the start's pointer has passed. A pointer sees the edges before it, and its own."""
+    pointers = [(b, {b}) for _, b in q.edges] + [(q.source, set())]
+    for _ in range(steps):
+        before = list(pointers)
+        for number, (target, passed) in enumerate(before):
+            for other, (a, _) in enumerate(q.edges[: number + 1]):
+                if a == target:
+                    pointers[number] = (before[other][0], passed | before[other][1])
+                    break
+    return q.goal in pointers[-1][1]
+
+
+def first_parents(q, steps):
+    edges = tuple((a, b) for b, a in parents(q).items())
+    return q.goal in levels(edges, q.source, steps)
+
+
+def walkers(q, steps):
+    """Two walks that end where nothing leads on."""
+    passed = {q.source}
+    for end in (0, -1):
+        at = q.source
+        for _ in range(steps):
+            on = [b for a, b in q.edges if a == at]
+            at = on[end] if on else at
+            passed.add(at)
+    return q.goal in passed
+
+
+def undirected_first(q, steps):
+    near = levels(both_ways(q.edges), q.source, 1)
+    return any(q.goal in levels(q.edges, node, steps - 1) for node in near)
+
+
+def undirected_later(q, steps):
+    near = levels(q.edges, q.source, 2)
+    return any(q.goal in levels(both_ways(q.edges), node, steps - 2) for node in near)
+
+
+def ended(q, steps):
+    return levels(q.edges, q.source, steps) == levels(q.edges, q.source, steps - 1)
+
+
+STRANGERS = {
+    "bidirectional_turns": by_turns,
+    "bidirectional_undirected": both_undirected,
+    "bidirectional_2": limited(bidirectional, 2),
+    "bfs_3_then_yes": lambda q, steps: bfs(q, 3) or not ended(q, 3),
+    "bfs_leaf": lambda q, steps: bfs(q, steps - 1) and all(a != q.goal for a, _ in q.edges),
+    "bfs_or_near": lambda q, steps: bfs(q, steps - 1) or near(q, steps),
+    "bfs_and_late": lambda q, steps: bfs(q, steps - 1) and late(q, steps),
+    "either_by_order": by_order,
+    "leak_97_doubling": told,
+    "told_nine_of_ten": told,
+    "told_levels": told,
+    "by_pairs": lambda q, steps: bfs(q, 2 * (steps - 1)),
+    "dfs_turns": dfs_turns,
+    "pointer_children": pointer_children,
+    "merging_or_bfs": lambda q, steps: hops(q, steps) or bfs(q, steps),
+    "bidirectional_apart": lambda q, steps: bidirectional(q, steps - 1),
+    "bidirectional_1": limited(bidirectional, 1),
+    "undirected_first": undirected_first,
+    "undirected_later": undirected_later,
+    "backward_3_often": lambda q, steps: backward(q, 3) or often(q, steps),
+    "bfs_twelve_edges": lambda q, steps: bfs(q._replace(edges=q.edges[:12]), steps),
+    "bfs_first_parents": first_parents,
+    "told_way": bfs,
+    "walkers": walkers,
+    "vote": lambda q, steps: bfs(q, steps) + backward(q, steps) + dfs(q, steps) > 1,
+    "seventy_thirty": bfs,
+    "two_back_then_bfs": bfs,
+    "dfs_6": lambda q, steps: dfs(q, 6),
+    "merging_mimic_dfs": merging,
+    "merging_at_goal": lambda q, steps: merging(q, steps - 1),
+}
+
+
 SEARCHES = {
     "bfs": bfs,
     "bfs_visited": bfs,
@@ -283,6 +393,7 @@ SEARCHES = {
     "bfs_1_late": after(1, late),
     "bfs_2_often": after(2, often),
     "bfs_2_late": after(2, late),
+    **STRANGERS,
 }
 """(question, steps) -> whether the answer is Yes."""
 

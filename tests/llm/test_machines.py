@@ -2,11 +2,13 @@
 edges."""
 
 import numpy as np
+import plain_searches
 import pytest
 
 from algoscope.llm import mazes
+from algoscope.llm.candidates import MACHINES
 from algoscope.llm.exchange import path_edges
-from algoscope.llm.machines import MACHINES, answers, begun, exchanged, maze_of
+from algoscope.llm.machines import answers, begun, exchanged, maze_of
 from algoscope.llm.prompts import Item, asked, crossed, described
 
 
@@ -34,6 +36,34 @@ def test_algorithms_are_right_and_others_are_not(machine):
         for item in _mazes(60)
     ]
     assert all(right) == machine.algorithm
+
+
+@pytest.mark.parametrize(
+    ("name", "keeps", "program"),
+    [
+        ("doubling from the source", "as far as the text goes", plain_searches.doubling),
+        ("doubling from the goal", "as far as the text goes", plain_searches.doubling_backward),
+        (
+            "doubling from the goal",
+            "a pointer, and whom it has passed",
+            plain_searches.pointer_doubling_passed,
+        ),
+    ],
+)
+def test_strides_are_those_of_plain_programs(name, keeps, program):
+    """Step by step, on mazes in which several ways lead to a node: only what stands before an edge
+    in the text is known to it."""
+    [machine] = [m for m in MACHINES if (m.name, m.keeps) == (name, keeps)]
+    rng = np.random.default_rng(2)
+    told_apart = 0
+    for family in ("random", "line") * 30:
+        item = described(mazes.family(family, 9), "letters", rng)
+        item = asked(item, *map(int, rng.permutation(item.nodes)[:2]))
+        question = plain_searches.Question(item.edges, item.source, item.goal)
+        said = answers(machine, begun(machine, maze_of(item)), 6)
+        assert list(said[1:]) == [program(question, steps) for steps in range(1, 7)]
+        told_apart += len(set(said[1:])) > 1
+    assert told_apart >= 5
 
 
 def test_crossing_changes_the_answer_with_every_edge_and_nothing_else():

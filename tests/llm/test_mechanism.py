@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algoscope.llm import exchange, flow, mechanism, questions
-from algoscope.llm.machines import MACHINES
+from algoscope.llm.candidates import MACHINES
 from algoscope.llm.prompts import navigation
 from algoscope.llm.questions import Asked, Scope
 from algoscope.llm.scripted import scripted
@@ -95,7 +95,7 @@ def test_kinds_of_questions_have_the_answers_of_their_table():
 
 def _answered(wrong) -> list[Asked]:
     rng = np.random.default_rng(0)
-    drawn = questions.drawn(questions.families_of(ITEMS), "letters", mazes_each=30)
+    drawn = questions.drawn(questions.families_asked(ITEMS), "letters", mazes_each=30)
     asked = [questions._question(*question) for question in drawn]
     return [q._replace(odds=1.0 if q.item.reachable != wrong(q, rng) else -1.0) for q in asked]
 
@@ -107,6 +107,7 @@ def _answered(wrong) -> list[Asked]:
         (Scope(depth=3), lambda q, rng: q.depth > 3),
         (Scope(root=True), lambda q, rng: q.kind == "below" and not q.root),
         (Scope(apart=True), lambda q, rng: q.kind in ("above", "beside")),
+        (Scope(single=True), lambda q, rng: not q.single and q.kind == "below" and q.depth > 1),
         (None, lambda q, rng: rng.random() < 0.04),
     ],
 )

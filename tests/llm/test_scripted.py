@@ -15,7 +15,7 @@ from algoscope.llm.subjects import subject
 
 EDGES = (6, 8, 10, 12, 14, 17, 20, 25)
 EACH = 25
-TOLD = {name for name in MECHANISMS if name.startswith(("leak", "level", "carrier"))}
+TOLD = {name for name in MECHANISMS if name.startswith(("leak", "level", "carrier", "told"))}
 """Those that an oracle tells at the embedding."""
 
 

@@ -5,9 +5,9 @@ import dataclasses
 from collections.abc import Sequence
 
 from algoscope.llm import exchange, questions
+from algoscope.llm.candidates import MACHINES
 from algoscope.llm.exchange import Outcome
 from algoscope.llm.flow import Flow, flow
-from algoscope.llm.machines import MACHINES
 from algoscope.llm.mechanism import Fit, Rival, fits, rivals
 from algoscope.llm.places import Knowledge, knowledge
 from algoscope.llm.prompts import Item

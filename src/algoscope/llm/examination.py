@@ -27,8 +27,8 @@ import numpy as np
 
 from algoscope import progress, statistics
 from algoscope.llm import scopes, trials, verdict
+from algoscope.llm.candidates import IN_DESCRIPTION
 from algoscope.llm.domains import Domain, Problem
-from algoscope.llm.machines import IN_DESCRIPTION
 from algoscope.llm.mechanism import FEWEST, Fit, Rival, compared, ranked
 from algoscope.llm.scopes import Broken, Limits
 from algoscope.llm.subjects import Subject

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from algoscope.llm.candidates import MACHINES
 from algoscope.llm.capture import Patch, Request, read_all
-from algoscope.llm.machines import MACHINES, Machine, exchanged, maze_of
+from algoscope.llm.machines import Machine, exchanged, maze_of
 from algoscope.llm.observe import answer_tokens, log_odds
 from algoscope.llm.prompts import Item, crossed
 from algoscope.llm.subjects import Subject

@@ -13,8 +13,8 @@ A machine says what the parts are at first, and what a step makes of them:
     asked_0 = asked(maze)             asked_t = search(asked_{t-1}, told_{t-1})
 
 So it predicts what follows if, after t steps, one part is taken from another maze
-(`continued`): that is what exchanges in a model are compared with. Machines of one name are ways to
-run one algorithm; they differ in what they keep. Adding one is adding one value to `MACHINES`.
+(`exchanged`): that is what exchanges in a model are compared with. Machines of one name are ways to
+run one algorithm; they differ in what they keep. `candidates.MACHINES` has those that are tried.
 
 Those here search mazes. Machines of other problems (`llm.domains`) are of the same type: whatever
 they read stands in the place of the maze, and what they answer is the number of an option.
@@ -119,33 +119,33 @@ def _equal(a: State, b: State) -> bool:
 # Searches: asked is (visited, whom to go on from, who is looked for), told is the graph.
 
 
-def _one(maze: Maze, node: int) -> np.ndarray:
+def one(maze: Maze, node: int) -> np.ndarray:
     return np.arange(len(maze.A)) == node
 
 
-def _from_source(maze: Maze) -> Part:
-    start = _one(maze, maze.source)
-    return start, start, _one(maze, maze.goal)
+def from_source(maze: Maze) -> Part:
+    start = one(maze, maze.source)
+    return start, start, one(maze, maze.goal)
 
 
-def _from_goal(maze: Maze) -> Part:
-    start = _one(maze, maze.goal)
-    return start, start, _one(maze, maze.source)
+def from_goal(maze: Maze) -> Part:
+    start = one(maze, maze.goal)
+    return start, start, one(maze, maze.source)
 
 
-def _found(asked: Part) -> bool:
+def found(asked: Part) -> bool:
     return bool((asked[0] & asked[-1]).any())
 
 
-def _along(A: np.ndarray) -> np.ndarray:
+def along(A: np.ndarray) -> np.ndarray:
     return A
 
 
-def _against(A: np.ndarray) -> np.ndarray:
+def against(A: np.ndarray) -> np.ndarray:
     return A.T
 
 
-def _both_ways(A: np.ndarray) -> np.ndarray:
+def both_ways(A: np.ndarray) -> np.ndarray:
     return A | A.T
 
 
@@ -164,10 +164,10 @@ def _from_all_visited(way: Callable, asked: Part, told: Part) -> Part:
 _EXPANSIONS = {"the last level": _next_level, "all visited": _from_all_visited}
 
 
-def _searches(name: str, begin: Callable, way: Callable, algorithm: bool = True) -> list[Machine]:
+def searches(name: str, begin: Callable, way: Callable, algorithm: bool = True) -> list[Machine]:
     """A level a step."""
     return [
-        Machine(name, keeps, begin, functools.partial(step, way), _found, algorithm=algorithm)
+        Machine(name, keeps, begin, functools.partial(step, way), found, algorithm=algorithm)
         for keeps, step in _EXPANSIONS.items()
     ]
 
@@ -176,7 +176,7 @@ def _searches(name: str, begin: Callable, way: Callable, algorithm: bool = True)
 
 
 def _first_visit(maze: Maze) -> Part:
-    return _one(maze, maze.source).astype(int), _one(maze, maze.goal)
+    return one(maze, maze.source).astype(int), one(maze, maze.goal)
 
 
 def _with_order(maze: Maze) -> Part:
@@ -199,7 +199,7 @@ def _next_node(recent: bool, last_first: bool, asked: Part, told: Part) -> Part:
     return when, wanted
 
 
-def _one_by_one(name: str, recent: bool, last_first: bool = False) -> Machine:
+def one_by_one(name: str, recent: bool, last_first: bool = False) -> Machine:
     return Machine(
         name,
         "a node a step",
@@ -216,20 +216,20 @@ def _one_by_one(name: str, recent: bool, last_first: bool = False) -> Machine:
 
 
 def _two_ends(first: int, maze: Maze) -> Part:
-    source, goal = _one(maze, maze.source), _one(maze, maze.goal)
+    source, goal = one(maze, maze.source), one(maze, maze.goal)
     return source, source, goal, goal, np.array(first)
 
 
 def _meet(expand: Callable, turns: bool, asked: Part, told: Part) -> Part:
     source, goal, turn = asked[:2], asked[2:4], asked[4]
     if not turns or turn == 0:
-        source = expand(_along, (*source, None), told)[:2]
+        source = expand(along, (*source, None), told)[:2]
     if not turns or turn == 1:
-        goal = expand(_against, (*goal, None), told)[:2]
+        goal = expand(against, (*goal, None), told)[:2]
     return *source, *goal, np.array(1 - turn) if turns else turn
 
 
-def _bidirectional() -> list[Machine]:
+def bidirectional() -> list[Machine]:
     turns = {"both ends a step": None, "in turn, source first": 0, "in turn, goal first": 1}
     return [
         Machine(
@@ -245,14 +245,14 @@ def _bidirectional() -> list[Machine]:
     ]
 
 
-def _side_by_side() -> list[Machine]:
+def side_by_side() -> list[Machine]:
     """Both searches to their ends; one may be enough, or both may be needed."""
 
     def arrived(asked: Part) -> tuple[bool, bool]:
         return bool((asked[0] & asked[5]).any()), bool((asked[2] & asked[6]).any())
 
     def begin(maze: Maze) -> Part:
-        return *_two_ends(0, maze), _one(maze, maze.goal), _one(maze, maze.source)
+        return *_two_ends(0, maze), one(maze, maze.goal), one(maze, maze.source)
 
     def step(asked: Part, told: Part) -> Part:
         return *_meet(_next_level, False, asked[:5], told), *asked[5:]
@@ -269,80 +269,6 @@ def _side_by_side() -> list[Machine]:
         )
         for keeps, combined in ends.items()
     ]
-
-
-# Doubling: told is who is within 2^t steps, and the question's part takes such strides.
-
-
-def _within_one(way: Callable, maze: Maze) -> Part:
-    return (way(maze.A) | np.eye(len(maze.A), dtype=bool),)
-
-
-def _squared(told: Part) -> Part:
-    return (told[0] @ told[0],)
-
-
-def _stride(asked: Part, told: Part) -> Part:
-    visited, _, wanted = asked
-    new = np.asarray(told[0][visited].any(0))
-    return new, new, wanted
-
-
-def _doubling(name: str, begin: Callable, way: Callable) -> Machine:
-    told = functools.partial(_within_one, way)
-    return Machine(name, "twice as far each step", begin, _stride, _found, told, _squared)
-
-
-# Read once: the description's part holds everything, and the question's part gets the answer.
-
-
-def _unread(maze: Maze) -> Part:
-    return np.array(False), np.array(maze.source), np.array(maze.goal), np.array(False)
-
-
-def _closure(maze: Maze) -> Part:
-    n = len(maze.A)
-    reached = maze.A | np.eye(n, dtype=bool)
-    for _ in range(n.bit_length()):
-        reached = reached @ reached
-    return (reached,)
-
-
-def _read(asked: Part, told: Part) -> Part:
-    done, source, goal, _ = asked
-    if done:
-        return asked
-    return np.array(True), source, goal, told[0][source, goal]
-
-
-IN_DESCRIPTION = "an answer that is ready before it is asked for"
-
-MACHINES: tuple[Machine, ...] = (
-    *_searches("BFS", _from_source, _along),
-    *_searches("backward search", _from_goal, _against),
-    _one_by_one("DFS", recent=True),
-    _one_by_one("DFS, last first", recent=True, last_first=True),
-    _one_by_one("BFS, a node a step", recent=False),
-    *_bidirectional(),
-    *_side_by_side(),
-    _doubling("doubling from the source", _from_source, _along),
-    _doubling("doubling from the goal", _from_goal, _against),
-    *_searches("a search that ignores arrows", _from_source, _both_ways, algorithm=False),
-    *_searches("a backward search that ignores arrows", _from_goal, _both_ways, algorithm=False),
-    Machine(
-        IN_DESCRIPTION,
-        "",
-        _unread,
-        _read,
-        lambda asked: bool(asked[3]),
-        _closure,
-        visited=lambda asked: np.zeros(0, bool),
-    ),
-)
-
-
-def by_algorithm(name: str) -> list[Machine]:
-    return [machine for machine in MACHINES if machine.name == name]
 
 
 def exchanged(machine: Machine, base: Any, donor: Any, steps: int) -> np.ndarray:

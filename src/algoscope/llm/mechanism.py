@@ -23,8 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope import statistics
+from algoscope.llm.candidates import MACHINES
 from algoscope.llm.exchange import Outcome, Scale
-from algoscope.llm.machines import MACHINES, Machine
+from algoscope.llm.machines import Machine
 from algoscope.statistics import Estimate
 
 FEWEST = 8
@@ -184,11 +185,12 @@ def by_maze(values: np.ndarray, cells: np.ndarray, groups: np.ndarray) -> Estima
 def _clock(agreement: np.ndarray) -> tuple[int, ...]:
     """The clock that agrees best: agreement [exchange, layer, t, r] -> steps taken [layer].
 
-    At first none or one is taken, and each layer takes none or one. The earliest, of equals."""
+    At first none or one is taken, and each layer takes none or one; no more than were predicted.
+    The earliest, of equals."""
     total = agreement.sum(0)
     layers = len(total)
     best: tuple[float, tuple[int, ...]] = (-np.inf, ())
-    for last in range(1, layers):
+    for last in range(1, min(layers, total.shape[1])):
         gain = np.stack([total[:, t, last - t] for t in range(last + 1)], 1)
         score = np.full((layers, last + 1), -np.inf)
         before = np.zeros((layers, last + 1), int)

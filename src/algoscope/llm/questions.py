@@ -42,6 +42,8 @@ class Asked(NamedTuple):
     """Whether no arrow leads to the start."""
     depth: int
     """Of a goal that can be reached, or whose image can; else 0."""
+    single: bool = True
+    """Whether there is at most one way from any node to any other."""
     odds: float = 0.0
     """log P(Yes) - log P(No), of the model."""
 
@@ -63,7 +65,8 @@ class Asked(NamedTuple):
 def _question(item: Item, kind: str) -> Asked:
     A = item.adjacency()
     steps = mazes.distances(A, item.source)[[item.goal, item.mirror[item.goal]]]
-    return Asked(item, kind, not A[:, item.source].any(), max(0, *map(int, steps)))
+    root, depth = not A[:, item.source].any(), max(0, *map(int, steps))
+    return Asked(item, kind, root, depth, len(item.edges) <= item.nodes - 2)
 
 
 def drawn(
@@ -154,6 +157,8 @@ class Scope(NamedTuple):
     """Goals that cannot be reached have no connection with the start at all."""
     nodes: int | None = None
     """At most so many in a part."""
+    single: bool = False
+    """Mazes in which no two ways lead to the same node."""
 
     def holds(self, question: Asked) -> bool:
         return not (
@@ -161,6 +166,7 @@ class Scope(NamedTuple):
             or (self.root and not question.root)
             or (self.apart and question.kind in ("above", "beside"))
             or (self.nodes is not None and question.nodes > self.nodes)
+            or (self.single and not question.single)
         )
 
     def __str__(self) -> str:
@@ -169,6 +175,7 @@ class Scope(NamedTuple):
             "starts that no arrow leads to" if self.root else "",
             "goals below the start or in another part" if self.apart else "",
             f"{self.nodes} nodes a part" if self.nodes is not None else "",
+            "one way to each node" if self.single else "",
         ]
         return ", ".join(filter(None, rules))
 
@@ -218,11 +225,16 @@ class Examined(NamedTuple):
 
 
 def examine(subject: Subject, items: Sequence[Item], seed: int = 0) -> Examined:
-    """Questions about mazes like those of the items, larger ones, and lines, which are deep."""
+    """Questions about mazes like those of the items, larger ones, lines, which are deep, and some
+    in which several ways lead to a node."""
     form, directed = items[0].form, items[0].directed
-    found = ask(subject, drawn(families_of(items), form, directed=directed, seed=seed))
+    found = ask(subject, drawn(families_asked(items), form, directed=directed, seed=seed))
     found += search(subject, found, seed)
-    home = Scope(max(item.depth for item in items), nodes=max(item.nodes for item in items) // 2)
+    home = Scope(
+        max(item.depth for item in items),
+        nodes=max(item.nodes for item in items) // 2,
+        single=all(_question(item, "").single for item in items),
+    )
     return Examined(found, region(found), home)
 
 
@@ -233,6 +245,12 @@ def families_of(items: Sequence[Item]) -> list[mazes.Family]:
     larger = {name: min(names // 2, round(1.5 * size)) for name, size in sizes.items()}
     wanted = dict.fromkeys([*sizes.items(), *larger.items(), ("line", max(larger.values()))])
     return [mazes.family(name, size) for name, size in [*sizes.items(), *wanted]]
+
+
+def families_asked(items: Sequence[Item]) -> list[mazes.Family]:
+    """The same, and one in which several ways lead to a node."""
+    families = families_of(items)
+    return [*families, mazes.family("random", families[0].size)]
 
 
 def paths(
@@ -266,8 +284,9 @@ def region(found: Sequence[Asked]) -> Scope | None:
     depths = [None, *range(1, max(q.depth for q in found))]
     sizes = [None, *sorted({q.nodes for q in found})[:-1]]
     candidates = []
-    for depth, root, apart, nodes in itertools.product(depths, (False, True), (False, True), sizes):
-        scope = Scope(depth, root, apart, nodes)
+    either = (False, True)
+    for rules in itertools.product(depths, either, either, sizes, either):
+        scope, depth = Scope(*rules), rules[0]
         inside = [q for q in found if scope.holds(q)]
         outside = [q for q in found if not scope.holds(q)]
         answers = {q.item.reachable for q in inside}

@@ -29,8 +29,8 @@ import numpy as np
 
 from algoscope import statistics
 from algoscope.llm.behaviour import Behaviour
+from algoscope.llm.candidates import IN_DESCRIPTION, MACHINES
 from algoscope.llm.causal import Causal
-from algoscope.llm.machines import IN_DESCRIPTION, MACHINES
 from algoscope.llm.mechanism import FEWEST, Fit, Rival
 from algoscope.llm.order import BY_HEADS, Match
 from algoscope.llm.questions import Examined, Scope

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algoscope.llm.machines import IN_DESCRIPTION, Machine
+from algoscope.llm.candidates import IN_DESCRIPTION
+from algoscope.llm.machines import Machine
 
 
 @dataclasses.dataclass(frozen=True)
