@@ -3,6 +3,7 @@ written as it comes, and a file that has some is gone on with.
 
     python benchmarks/language_zoo.py benchmarks/language_zoo.json --seconds 600
     python benchmarks/language_zoo.py benchmarks/language_zoo.json --only bfs dfs --seed 1
+    python benchmarks/language_zoo.py benchmarks/language_strangers.json --strangers
 """
 
 import argparse
@@ -18,6 +19,8 @@ from algoscope.llm.causal import examine
 from algoscope.llm.observe import observe
 from algoscope.llm.prompts import navigation
 from algoscope.llm.scripted import Specimen, zoo
+from algoscope.llm.scripted.late_strangers import LATE_STRANGERS
+from algoscope.llm.scripted.strangers import STRANGERS
 from algoscope.llm.verdict import decide
 
 ITEMS = 60
@@ -45,13 +48,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="+", help="names of subjects")
+    parser.add_argument("--strangers", action="store_true", help="those written after the verdict")
     options = parser.parse_args()
     torch.set_num_threads(1)
     rows = json.loads(options.path.read_text()) if options.path.exists() else []
     done = {(row["name"], row["seed"]) for row in rows}
+    strange = {mechanism.name for mechanism in (*LATE_STRANGERS, *STRANGERS)}
     started = time.monotonic()
     for specimen in zoo():
         wanted = options.only is None or specimen.name in options.only
+        wanted = wanted and (specimen.search in strange) == options.strangers
         if not wanted or (specimen.name, options.seed) in done:
             continue
         if time.monotonic() - started > options.seconds:
