@@ -1,12 +1,19 @@
 """What the page on language models says of the zoo is what its benchmark found."""
 
 import collections
+import itertools
 import json
 
 import pytest
 from pages import ROOT, one_line, read
 
-_ROWS = json.loads((ROOT / "benchmarks" / "language_zoo.json").read_text())
+from algoscope.llm.scripted.late_strangers import LATE_STRANGERS
+from algoscope.llm.scripted.strangers import STRANGERS
+
+_ROWS, _STRANGERS = (
+    json.loads((ROOT / "benchmarks" / f"language_{name}.json").read_text())
+    for name in ("zoo", "strangers")
+)
 _NAMES = {
     "BFS beside backward search": "two searches beside each other",
     "BFS": "BFS",
@@ -21,7 +28,15 @@ _NAMES = {
 }
 """The algorithm that a subject may be said to run, by how its truth begins (the first that does);
 no other may be named."""
-_LIMITED = {f"{n} step": f"up to depth {n}" for n in (3, 4)}
+_LIMITED = {f"for {n} step": f"up to depth {n}" for n in (3, 4)} | {
+    "root": "starts that no arrow leads to",
+    "one parent": "one way to each node",
+    "first edge into each": "one way to each node",
+    "ignores the arrows in its first step": "goals below the start or in another part",
+    "first twelve edges": "up to 7 nodes a part, one way to each node",
+    "DFS for 6 steps": "7 nodes a part",
+}
+"""Where a subject is right, by a part of its truth; the verdict has to say so."""
 
 
 def _kind(row: dict) -> str:
@@ -31,16 +46,16 @@ def _kind(row: dict) -> str:
     own = next((name for begins, name in _NAMES.items() if row["runs"].startswith(begins)), None)
     if own is None or not row["verdict"].split(" ", 1)[1].startswith(own):
         return "wrong"
-    limits = [limit for steps, limit in _LIMITED.items() if f"for {steps}" in row["runs"]]
-    if "root" in row["runs"]:
-        limits.append("starts that no arrow leads to")
+    limits = [limit for part, limit in _LIMITED.items() if part in row["runs"]]
     return "own" if all(limit in row["verdict"] for limit in limits) else "wrong"
 
 
-@pytest.mark.parametrize("row", _ROWS, ids=lambda row: f"{row['name']}-{row['seed']}")
+@pytest.mark.parametrize(
+    "row", [*_ROWS, *_STRANGERS], ids=lambda row: f"{row['name']}-{row['seed']}"
+)
 def test_no_subject_is_said_to_run_what_it_does_not(row):
     assert _kind(row) != "wrong", row["verdict"]
-    if row["runs"].startswith(("50", "80", "95", "99", "100")):
+    if row["runs"].startswith(("50", "80", "95", "97", "99", "100", "an oracle", "levels")):
         assert row["verdict"].startswith("undecided")
 
 
@@ -63,5 +78,25 @@ def test_the_page_counts_other_seeds():
         f"{len({row['name'] for row in others})} subjects that misled earlier verdicts were judged "
         f"with seeds 1 and 2 as well: {counts['own']} of {len(others)} are said to run what they "
         f"run, {counts['shortcut']} are shortcuts, {counts['undecided']} are undecided"
+    )
+    assert said in one_line(read("docs/explanation/algeval.md"))
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "seeds", "said"),
+    [
+        (STRANGERS, (0, 1, 2), "The first half, three seeds each, before anything was changed"),
+        (LATE_STRANGERS, (0,), "The other half, seed 0, afterwards"),
+    ],
+)
+def test_the_page_counts_strangers(mechanisms, seeds, said):
+    names = {mechanism.name for mechanism in mechanisms}
+    rows = [row for row in _STRANGERS if row["name"] in names]
+    assert {(row["name"], row["seed"]) for row in rows} == set(itertools.product(names, seeds))
+    counts = collections.Counter(map(_kind, rows))
+    said = (
+        f"{said}: {counts['own']} of {len(rows)} are said to run what they run, "
+        f"{counts['shortcut']} are shortcuts, {counts['fails']} fail, "
+        f"{counts['undecided']} are undecided."
     )
     assert said in one_line(read("docs/explanation/algeval.md"))
