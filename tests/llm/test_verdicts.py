@@ -17,7 +17,7 @@ KNOWN = {
     "undirected": "shortcut (a search that ignores arrows)",
     "bidirectional_one_head": "runs bidirectional search",
     "doubling": ("undecided", "runs doubling"),
-    "pointer_doubling": "undecided",
+    "pointer_doubling": ("undecided", "runs doubling from the goal"),
     "hops_mimic_bfs": "undecided",
     "leak_95_stream": "undecided",
     "leak_95_logits": "undecided",
