@@ -3,12 +3,14 @@
 import contextlib
 import json
 import math
+import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -95,10 +97,21 @@ def _publish(run, step: int) -> None:
     live.Publisher(run.path).publish(Live(step, 90, 2.0, 45.0, Curves(points, points[:1])))
 
 
+def _events(stream) -> Iterator[dict]:
+    """What is told of each run, after which there are."""
+    assert stream.headers["content-type"].startswith("text/event-stream")
+    names = None
+    for line in stream:
+        if line == b"event: runs\n":
+            names = json.loads(next(stream).removeprefix(b"data: "))
+        elif line.startswith(b"data: "):
+            assert names is not None
+            yield json.loads(line.removeprefix(b"data: "))
+
+
 def _first_event(port: int, path: str = "stream") -> dict:
     with urllib.request.urlopen(_address(port, path), timeout=60) as stream:
-        assert stream.headers["content-type"].startswith("text/event-stream")
-        return json.loads(stream.readline().removeprefix(b"data: "))
+        return next(_events(stream))
 
 
 def test_many_and_slow_listeners_keep_nobody_waiting(running):
@@ -137,17 +150,58 @@ def test_what_changes_is_sent_and_what_does_not_is_not(running):
     _publish(run, 3)
     with serving(server.app(folder)) as port:
         with urllib.request.urlopen(_address(port, "stream"), timeout=60) as stream:
-            lines = [stream.readline() for _ in range(4)]
-            events = [json.loads(line.removeprefix(b"data: ")) for line in lines[::2]]
+            told = _events(stream)
+            events = [next(told), next(told)]
             assert [event["run"] for event in events] == ["one", "two"]
             assert "3 of 90, 0:00:45 left" in events[0]["html"]
             _publish(run, 4)
-            event = json.loads(stream.readline().removeprefix(b"data: "))
+            event = next(told)
             assert event["run"] == "one"
             assert "4 of 90" in event["html"]
         event = _first_event(port, "stream?run=one")
         assert "loss over steps: 0.25 at step 4" in event["html"]
         assert event["html"].count("data-run") == 1
+
+
+_SEEN = """isSeen => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => !isSeen });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_what_the_reader_chose_stays_as_runs_go_on(running, visit):
+    """Rows that are filtered out stay so, and so do choices in them."""
+    folder, run = running
+    _publish(run, 3)
+    with serving(server.app(folder)) as port:
+        page, troubles = visit(_address(port))
+        one, two = (page.locator(f"tr[data-run='{name}']") for name in ("one", "two"))
+        one.locator("text='3 of 90, 0:00:45 left'").wait_for()
+        one.locator("input[name='a']").check()
+        page.fill("input[type=search]", "two")
+        one.wait_for(state="hidden")
+        _publish(run, 4)
+        one.locator("text='4 of 90, 0:00:45 left'").wait_for(state="attached")
+        # The filter is applied once more before the next picture.
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        assert one.is_hidden()
+        assert two.is_visible()
+        page.fill("input[type=search]", "")
+        one.wait_for()
+        assert one.locator("input[name='a']").is_checked()
+        assert {*troubles} == {_address(port, "stream")}
+
+
+def test_a_run_that_went_while_nobody_looked_is_gone(running, visit):
+    folder, _ = running
+    with serving(server.app(folder)) as port:
+        page, troubles = visit(_address(port))
+        page.evaluate(_SEEN, False)
+        shutil.rmtree(folder / "two")
+        page.evaluate(_SEEN, True)
+        page.wait_for_selector("h1:text-is('1 run')")
+        assert page.locator("tr[data-run]").count() == 1
+        assert {*troubles} == {_address(port, "stream")}
 
 
 def test_a_training_that_prepares_is_no_broken_run(running):

@@ -178,12 +178,19 @@ def test_half_precision_is_read_as_numpy_writes_it(page):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("d.arrays['encoders.pos.weight'].shape = [3, 16]", "encoders.pos.weight: got"),
+        ("d.arrays['encoders.pos.weight'].shape = [3, 16]",
+         "encoders.pos.weight: got [3, 16], needed [1, 16]"),
+        ("d.arrays['encoders.pos.weight'].shape = 3", "pos.weight: got nothing, needed [1, 16]"),
+        ("d.arrays['encoders.pos.weight'].values = '%%%'", "pos.weight: got values that are not"),
+        ("d.arrays['encoders.pos.weight'].values = ''", "pos.weight: got 0 values, needed 16"),
+        ("d.arrays.constructor = d.arrays['encoders.pos.bias']", "constructor: got [16], needed n"),
+        ("d.arrays['encoders.pos.bias'] = null", "encoders.pos.bias: got nothing, needed [16]"),
+        ("delete d.arrays", "encoders.pos.weight: got nothing, needed [1, 16]"),
         ("d.precision = 'int3'", "precision: got int3"),
         ("d.config.processor = '<b>transformer</b>'", "processor: got <b>transformer</b>"),
         ("d.config.processor = 'constructor'", "processor: got constructor"),
         ("d.config.rounds = 1e9", "rounds: got 1000000000"),
-        ("d.config.width = 8", "encoders: got one of width 16, needed 8"),
+        ("d.config.width = 8", "encoders.pos.weight: got [1, 16], needed [1, 8]"),
         ("delete d.config", "processor: got undefined, needed one of"),
         ("d.arrays['encoders.pos.bias'].values = btoa('\\0\\0\\xc0\\x7f'.repeat(16)); "
          "delete d.arrays['encoders.pos.bias'].places", "not finite"),
@@ -198,6 +205,29 @@ def test_damaged_weights_are_refused_in_a_sentence(page, change, message):
         data,
     )
     assert message in said
+
+
+_WITHOUT_EACH = """([description, features]) => Object.keys(description.arrays).filter((name) => {
+  const { [name]: _, ...arrays } = description.arrays;
+  try {
+    Network.read({ ...description, arrays }, features);
+  } catch (error) {
+    return !error.message.startsWith(`${name}: got nothing, needed [`);
+  }
+  return true;
+})"""
+
+
+@pytest.mark.parametrize(
+    ("task", "config"),
+    [n[:2] for n in NETWORKS],
+    ids=[f"{t}-{c.processor}" for t, c, _ in NETWORKS],
+)
+def test_a_network_without_one_of_its_parts_is_refused(page, task, config):
+    """Whichever array is left out: a part that is found missing in a run would stop the page."""
+    network = networks.build(task, config, key=jax.random.key(0))
+    data = [live.describe(network, "float32"), live.task_data(tasks.get(task))["features"]]
+    assert page.evaluate(_WITHOUT_EACH, data) == []
 
 
 def test_networks_in_half_precision_are_the_rounded_ones(page, families):

@@ -197,6 +197,15 @@ def test_a_pointer_adds_joins_moves_and_deletes(studio, bfs):
     for _ in range(3):
         shown.click(".undo")
     assert graph_text(shown) == "4 nodes, source 0: 0-1, 2-3"
+    before = spot(shown, 2)
+    shown.mouse.move(*before)
+    shown.mouse.down()
+    shown.mouse.move(before[0] - 30, before[1] - 20, steps=3)
+    shown.locator(".canvas").dispatch_event("pointercancel")
+    shown.mouse.up()
+    assert spot(shown, 2) != pytest.approx(before, abs=1.5)
+    shown.click(".undo")
+    assert spot(shown, 2) == pytest.approx(before, abs=1.5), "a drag that is cut short is undone"
     settled(shown)
     assert not troubles
 
@@ -303,6 +312,9 @@ def test_cycles_are_refused_where_the_algorithm_reads_none(studio):
     draw(shown, "3 nodes: 0>1, 1>2")
     draw(shown, "3 nodes: 0>1, 1>2, 2>0")
     assert "got a cycle among the nodes 0, 1, 2" in shown.inner_text(".said.fault")
+    shown.click(".undo")
+    assert shown.inner_text(".editor .said") == "Undone."
+    assert shown.locator(".said.fault").count() == 0
 
 
 def test_hostile_names_and_weights_leave_the_page_whole(studio, bfs):
@@ -323,6 +335,32 @@ def test_hostile_names_and_weights_leave_the_page_whole(studio, bfs):
     assert "Cannot be run here" in shown.locator(".side p").nth(1).inner_text()
     assert shown.evaluate("window.owned === undefined")
     assert not troubles
+
+
+def test_whoever_lacks_a_part_is_named_and_the_others_run(studio, bfs):
+    """Network and compiled program: one opens the page, pins a reading and searches as before."""
+    data = json.loads(json.dumps(bfs))
+    described = data["live"]["networks"]
+    for name in [
+        n for n in described["mine"]["network"]["arrays"] if n.startswith("decoders.pi_h")
+    ]:
+        del described["mine"]["network"]["arrays"][name]
+    shown, troubles = studio(data)
+    missing = "weights are not readable: decoders.pi_h"
+    assert missing in shown.locator(".side p").nth(1).inner_text()
+    shown.click(".find")
+    settled(shown)
+    assert missing in shown.locator(".panel > .said").inner_text()
+    described |= json.loads(json.dumps({"mine": bfs["live"]["networks"]["mine"]}))
+    del described["compiled bfs"]["network"]["arrays"]["processor.receiver.weight"]
+    shown, more_troubles = studio(data)
+    shown.locator(".hands summary").click()
+    shown.click(".hands button:text-is('Pin')")
+    settled(shown)
+    assert "No compiled program runs in this page" in shown.inner_text(".effect")
+    assert "not readable: processor.receiver.weight" in shown.locator(".side p").nth(0).inner_text()
+    assert shown.locator(".differs").nth(1).inner_text()
+    assert not troubles + more_troubles
 
 
 def test_the_search_finds_a_graph_and_makes_it_smaller(studio, bfs):
@@ -399,8 +437,45 @@ def test_a_network_for_one_size_says_so(studio):
     config = NetworkConfig(width=16, attention_bias=6)
     shown, troubles = studio(explored("bfs", {"mine": network_for("bfs", config)}))
     assert "nodes: got 9, needed 6" in shown.locator(".side p").first.inner_text()
+    shown.click(".find")
+    settled(shown)
+    assert "differs on this graph of 6 nodes" in shown.locator(".panel > .said").inner_text()
     draw(shown, "6 nodes, source 0: 0-1, 1-2")
     assert shown.locator(".differs").inner_text()
+    assert not troubles
+
+
+def test_states_of_two_runs_with_one_name_are_two(studio, bfs):
+    """Recorded problems may be called alike."""
+    data = json.loads(json.dumps(bfs))
+    for sample in data["samples"]:
+        sample["title"] = "alike"
+    shown, troubles = studio(data)
+    draw(shown, "6 nodes, source 0: 0-1, 1-2, 2-3, 3-4, 4-5")
+    shown.locator(".hands summary").click()
+    shown.select_option("[aria-label='node whose state is exchanged']", "5")
+    states = []
+    for donor in ("0", "1"):
+        shown.select_option("[aria-label='the other run']", donor)
+        shown.click(".hands button:text-is('Exchange')")
+        settled(shown)
+        shown.select_option("[aria-label='node to look at']", label="node 5")
+        shown.locator(".explorer").focus()
+        shown.keyboard.press("Home")
+        shown.keyboard.press("ArrowRight")
+        states.append(shown.locator(".numbers").nth(1).text_content())
+        shown.select_option("[aria-label='node to look at']", label="all nodes")
+        shown.click("text=Remove")
+        settled(shown)
+    assert states[0] != states[1]
+    shown.click("text=Keep this graph as another run")
+    draw(shown, "6 nodes, source 0: 0-1, 1-2, 2-3, 3-4")
+    chosen = "[aria-label='the other run']"
+    shown.select_option(chosen, label="kept graph 1")
+    shown.click("text=Keep this graph as another run")
+    draw(shown, "6 nodes, source 0: 0-1, 1-2")
+    told = shown.locator(chosen).evaluate("select => select.selectedOptions[0].textContent")
+    assert told == "kept graph 1", "another run in the list is not another choice"
     assert not troubles
 
 

@@ -26,6 +26,7 @@ from algoscope.tasks.needs import acyclic
 SCRIPTS = (
     "dom.js",
     "layers.js",
+    "shapes.js",
     "weights.js",
     "interventions.js",
     "processors.js",
@@ -48,11 +49,12 @@ LARGEST = 8_000_000
 """Characters of weights in one page, all networks together."""
 _SPARSE = 0.25
 _CONFIG = (
-    "processor", "width", "heads", "rounds", "shared_rounds", "encode_hints", "decode_hints",
-    "hint_repred_mode", "memory", "head_combination", "activation", "attention_mask",
-    "attention_bias",
+    "processor", "width", "heads", "layer_norm", "rounds", "shared_rounds", "encode_hints",
+    "decode_hints", "hint_repred_mode", "memory", "gated", "triplet_width", "attention_width",
+    "head_combination", "activation", "edge_information", "edge_views", "attention_bias",
+    "attention_mask", "simple_decoders",
 )  # fmt: skip
-"""The options that the weights do not show by their presence and shapes, and the size of B."""
+"""The options that say what a run computes, and which weights it takes."""
 
 
 class Missing(NamedTuple):

@@ -5,9 +5,9 @@ can reach it through the reader's browser. What is served is looked up among the
 there, never made from a path that was asked for. Reports come from folders that others may have
 written: they are shown in a sandbox, without access to anything here.
 
-Pages are kept as the runs are by one stream of server-sent events, which nothing can be said to: a
-line for each run that has changed, with its HTML. A client that reads slowly gets the latest state
-and not all of them.
+Pages are kept as the runs are by one stream of server-sent events, which nothing can be said to:
+which runs there are, then an event for each that has changed, with its HTML. A client that reads
+slowly gets the latest state and not all of them.
 """
 
 import asyncio
@@ -124,19 +124,21 @@ def listening(port: int) -> socket.socket:
 
 
 async def _events(watch: Watch, name: str | None, streams: set[object]) -> AsyncIterator[str]:
-    """Every run of the list, or one run, and from then on what changes of it."""
+    """All runs of the list, or one run: their names, what they are, and then what changes."""
     token = object()
     streams.add(token)
     try:
-        sent: dict[str, str] = {}
+        sent: dict[str, str] | None = None
         entries, spoken = None, time.monotonic()
         while True:
             latest = await run_in_threadpool(watch.entries, _EVERY)
             if latest is not entries:
                 entries = latest
-                for event in _news(entries, name, sent):
+                now = _shown(entries, name)
+                for event in _news(now, sent):
                     yield event
                     spoken = time.monotonic()
+                sent = now
             if time.monotonic() - spoken > _STILL_HERE:
                 yield ": still here\n\n"
                 spoken = time.monotonic()
@@ -145,18 +147,22 @@ async def _events(watch: Watch, name: str | None, streams: set[object]) -> Async
         streams.discard(token)
 
 
-def _news(entries: Entries, name: str | None, sent: dict[str, str]) -> Iterator[str]:
-    """Events for what differs from what was sent, which is brought up to date."""
+def _shown(entries: Entries, name: str | None) -> dict[str, str]:
+    """The HTML of every run of the list, or of one run."""
     if name is None:
-        now = {run: _row(run, entry) for run, entry in entries.items()}
-    else:
-        entry = entries.get(name)
-        now = {name: _panel(entry)} if isinstance(entry, Summary) else {}
+        return {run: _row(run, entry) for run, entry in entries.items()}
+    entry = entries.get(name)
+    return {name: _panel(entry)} if isinstance(entry, Summary) else {}
+
+
+def _news(now: dict[str, str], sent: dict[str, str] | None) -> Iterator[str]:
+    """Events for what differs from what was sent; if nothing was, which runs there are, before."""
+    if sent is None:
+        yield f"event: runs\ndata: {json.dumps(list(now))}\n\n"
+        sent = {}
     for run in [*now, *(sent.keys() - now.keys())]:
         if sent.get(run) != now.get(run):
             yield f"data: {json.dumps({'run': run, 'html': now.get(run, '')})}\n\n"
-    sent.clear()
-    sent.update(now)
 
 
 def _query(name: str) -> str:

@@ -108,10 +108,11 @@ const ByHand = (changed, keep) => {
     if (size && size !== n) [pins, exchanges] = [[], []];
     exchanges = exchanges.filter((given) => given.step < steps);
     size = n;
+    const before = donors[Number(donor.value)];
     donors = runs;
     for (const select of [pinned, sender, node]) choose(select, range(n).map(String));
     choose(step, range(steps - 1).map((each) => String(each + 2)), 1);
-    choose(donor, donors.map(({ title }) => title));
+    donor.replaceChildren(...Dom.options(donors.map(({ title }) => title), donors.indexOf(before)));
     const why = steps < 2 ? "This run has a single step, before which nobody keeps anything." : "";
     exchange.replaceChildren(...(why ? [make("span", {}, why)] : [
       labelled("node", node), labelled("before step", step), labelled("as in", donor), doExchange]), keepThis);

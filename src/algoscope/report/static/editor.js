@@ -28,6 +28,11 @@ const Editor = (kind, recorded, changed) => {
   family.value = "grid";
   const written = make("textarea", { rows: 3, spellcheck: "false", "aria-label": "the graph as text" });
 
+  const tell = (text, isFault = false) => {
+    said.classList.toggle("fault", isFault);
+    said.textContent = text;
+  };
+
   // Does what `change` gives, or says why it cannot be.
   const attempt = (change, told = "") => {
     try {
@@ -35,13 +40,11 @@ const Editor = (kind, recorded, changed) => {
       if (!next) return;
       past.push(graph);
       set(next);
-      said.classList.remove("fault");
-      said.textContent = told;
+      tell(told);
       changed(graph);
     } catch (error) {
       if (!(error instanceof Graph.GraphError)) throw error;
-      said.classList.add("fault");
-      said.textContent = error.message;
+      tell(error.message, true);
     }
   };
 
@@ -96,7 +99,7 @@ const Editor = (kind, recorded, changed) => {
   const undo = () => {
     if (!past.length) return;
     set(past.pop());
-    said.textContent = "Undone.";
+    tell("Undone.");
     changed(graph);
   };
 
@@ -133,7 +136,10 @@ const Editor = (kind, recorded, changed) => {
     else if (was.hit) select(isEdge(...was.hit.edge) ? null : was.hit);
     else addNode(placeOf(event).map((part) => Math.min(1, Math.max(0, part))));
   });
-  canvas.addEventListener("pointercancel", () => { drag = null; });
+  canvas.addEventListener("pointercancel", () => {
+    if (drag?.far) past.push(drag.before);
+    drag = null;
+  });
 
   // Keyboard, on a node; the page's own keys do not get what is done here.
   const KEYS = {

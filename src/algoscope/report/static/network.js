@@ -69,7 +69,7 @@ const Network = (() => {
         throw new Unsupported(`${name}: got ${config[name]}, needed a whole number from 1 to ${MOST}`);
       }
     }
-    const weights = Weights.read(description);
+    const weights = Weights.read(description, Shapes.of(config, features));
     const rounds = Array.from({ length: config.rounds }, (_, round) =>
       (config.shared_rounds || config.rounds === 1 ? weights.processor : weights.processor[round]));
     return {
@@ -89,8 +89,6 @@ const Network = (() => {
     const read = features.filter((f) => readsAt(f) === location && f.name in encoders);
     const parts = read.flatMap(({ name }) => ("over_first" in encoders[name]
       ? [encoders[name].over_first, encoders[name].over_second] : [encoders[name]]));
-    const other = parts.find(({ outputs }) => outputs !== width);
-    if (other) throw new Unsupported(`encoders: got one of width ${other.outputs}, needed ${width}`);
     const inputs = parts.reduce((sum, part) => sum + part.inputs, 0);
     const weight = new Float64Array(inputs * width), bias = new Float64Array(width);
     let row = 0;

@@ -43,9 +43,11 @@ const Search = (() => {
     return result;
   };
 
-  // The graph itself, then changes of it, and every fourth time one of a family of any size; of a
-  // network that works for one size alone, of that one.
-  function* candidates(graph, kind, random, onlySize) {
+  // The graph itself, then changes of it, and every fourth time one of a family of any size. For a
+  // network that works for one size alone, all are of that one, the first drawn at random if need be.
+  function* candidates(given, kind, random, onlySize) {
+    const isFit = !onlySize || given.n === onlySize;
+    const graph = isFit ? given : Families.draw(pick(Families.names, random), kind, onlySize, random);
     yield graph;
     for (let number = 1; ; number++) {
       if (number % FAMILY_EVERY) yield changed(graph, kind, random);

@@ -16,14 +16,19 @@ const Slices = (() => {
   };
 
   // `rest` is called after the first slice, then between slices, so many milliseconds apart or when
-  // told to, `done` at the end.
-  const run = (generator, { rest, often = 120, done }) => {
+  // told to, `done` at the end, `failed` if the work threw an error.
+  const run = (generator, { rest, often = 120, done, failed }) => {
     let stopped = false, rested = -Infinity;
     const slice = (budget) => {
       if (stopped) return;
       const end = performance.now() + budget;
       let next;
-      do next = generator.next(); while (!next.done && !next.value && performance.now() < end);
+      try {
+        do next = generator.next(); while (!next.done && !next.value && performance.now() < end);
+      } catch (error) {
+        failed(error);
+        return;
+      }
       if (next.done) {
         done();
         return;

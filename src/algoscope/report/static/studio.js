@@ -10,7 +10,8 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
   const { make, button } = Dom;
   const { task, tolerance, compiled } = live, kind = task.graphs;
   const networks = new Map(), kept = [];
-  let graph, problem, plain, expected, scene, accounts, donorRuns, undisturbed;
+  const donorRuns = new WeakMap(), drawnRuns = new Map();
+  let graph, problem, plain, expected, scene, accounts, undisturbed, unknown;
   let stop = () => {}, stopSearch = null, searching = null, lookedFor = null, begun = 0;
 
   // The network of a name, or { reason }, a sentence.
@@ -38,25 +39,34 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
   function* interventionsOn(name, off = hands.headsOff(name)) {
     const exchanges = [];
     for (const { step, node, donor } of hands.exchanges()) {
-      const key = `${donor.title} ${name}`;
-      if (!donorRuns.has(key)) {
-        donorRuns.set(key, yield* finished(Network.stepping(network(name), traced(donor.graph))));
+      if (!donorRuns.has(donor)) donorRuns.set(donor, new Map());
+      const runs = donorRuns.get(donor);
+      if (!runs.has(name)) {
+        runs.set(name, yield* finished(Network.stepping(network(name), traced(donor.graph))));
       }
-      exchanges.push({ step, node, donor: donorRuns.get(key) });
+      exchanges.push({ step, node, donor: runs.get(name) });
     }
     return Interventions.from({ off, pins: hands.pins(), exchanges });
   }
 
-  // What the algorithm would say after pins and exchanges: its program, changed likewise.
+  // What the algorithm would say after pins and exchanges: its program, changed likewise. Where that
+  // does not run it is the plain trace, and `unknown` says why.
   function* changedAlgorithm() {
     const exact = compiled === null ? { reason: "" } : network(compiled);
-    if (exact.reason !== undefined) return plain;
-    const changes = yield* interventionsOn(compiled, new Set());
-    const run = yield* finished(Network.stepping(exact, problem, changes));
-    return { ...Accounts.ofRun(task, problem.n, run), counts: plain.counts };
+    unknown = exact.reason === undefined ? null : "No compiled program runs in this page";
+    if (unknown) return plain;
+    try {
+      const changes = yield* interventionsOn(compiled, new Set());
+      const run = yield* finished(Network.stepping(exact, problem, changes));
+      return { ...Accounts.ofRun(task, problem.n, run), counts: plain.counts };
+    } catch (error) {
+      unknown = `${compiled} cannot run on this graph (${error.message})`;
+      return plain;
+    }
   }
 
   function* work(names) {
+    unknown = null;
     expected = hands.isChanged() ? yield* changedAlgorithm() : plain;
     const touched = [...hands.pins().map(({ receiver }) => receiver), ...hands.exchanges().map(({ node }) => node)];
     scene = { ...scene, truth: expected.hints, isChanged: expected !== plain, touched: new Set(touched) };
@@ -121,11 +131,14 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
         redraw();
         reached(names.every(isThere) ? "shown" : "drawn");
       },
+      failed: ({ message }) => {
+        hands.tell([`Cannot go on: ${message}.`]);
+        setBusy(false);
+        redraw();
+      },
       done: () => {
-        const unknown = hands.isChanged() && expected === plain
-          ? ["No compiled program runs in this page, so that nobody says what the algorithm would " +
-            "do: the table compares with its own trace."] : [];
-        hands.tell([...unknown, ...effects(names)]);
+        hands.tell([...(unknown ? [`${unknown}, so that nobody says what the algorithm would do: the ` +
+          "table compares with its own trace."] : []), ...effects(names)]);
         setBusy(false);
         redraw();
         reached("done");
@@ -147,15 +160,15 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
     const isSame = graph && graph.n === next.n && graph.s === next.s
       && graph.A.every((value, pair) => value === next.A[pair]);
     graph = next;
-    begun = performance.now();
     if (isSame) {
       scene = { ...scene, places: graph.places };
       redraw();
       return;
     }
+    begun = performance.now();
     problem = traced(graph);
     plain = expected = Accounts.ofAlgorithm(task, problem);
-    [donorRuns, undisturbed] = [new Map(), new Map()];
+    undisturbed = new Map();
     scene = {
       nodes: graph.n, steps: problem.steps, places: graph.places, truth: plain.hints, isChanged: false,
       edges: Graph.edges(graph, { directed: false }).map(({ a, b }) => [a, b]),
@@ -174,10 +187,17 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
   });
   // Runs to take states from: graphs that the reader kept, recorded ones, and one drawn at random.
   // Who is the source is no state, so it stays.
+  const drawnRun = (n, s) => {
+    const key = `${n} ${s}`;
+    if (!drawnRuns.has(key)) {
+      const drawn = Families.draw("Erdős–Rényi", kind, n, Families.generator(n));
+      drawnRuns.set(key, { title: `a random graph of ${n} nodes`, graph: { ...drawn, s } });
+    }
+    return drawnRuns.get(key);
+  };
   const otherRuns = () => {
-    const { n, s } = graph, random = Families.draw(
-      "Erdős–Rényi", kind, n, Families.generator(n));
-    return [...kept, ...recorded, { title: `a random graph of ${n} nodes`, graph: { ...random, s } }]
+    const { n, s } = graph;
+    return [...kept, ...recorded, drawnRun(n, s)]
       .filter((run) => run.graph.n === n
         && (run.graph.s !== s || run.graph.A.some((value, pair) => value !== graph.A[pair])));
   };
@@ -227,16 +247,23 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
           : `${searching.tried.toLocaleString("en")} graphs tried …`;
       },
       often: 500,
+      failed: ({ message }) => {
+        leaveSearch();
+        tried.textContent = `${name} cannot be run: ${message}.`;
+      },
       done: () => endSearch(""),
     });
     if (stopSearch) stopSearch = halt;
   }, { class: "find" });
-  const endSearch = (how) => {
-    stopSearch();
+  const leaveSearch = () => {
+    stopSearch?.();
     stopSearch = null;
+    nameSearch();
+  };
+  const endSearch = (how) => {
+    leaveSearch();
     const count = `${searching.tried.toLocaleString("en")} graph${searching.tried === 1 ? "" : "s"} tried`;
     const { name } = searching;
-    nameSearch();
     if (!searching.graph) {
       tried.textContent = `${how ? `${how}: ` : ""}${count}, and ${name} does as the algorithm on all of them.`;
       return;
@@ -269,8 +296,7 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
     subjectsChanged: () => { nameSearch(); rebuildHands(); restart(); },
     leave: () => {
       stop();
-      stopSearch?.();
-      stopSearch = null;
+      leaveSearch();
       setBusy(false);
     },
     scene: () => scene,

@@ -6,8 +6,14 @@
 const Weights = (() => {
   class WeightsError extends Error {}
 
-  const octets = (text) => {
-    const letters = atob(text), bytes = new Uint8Array(letters.length);
+  const octets = (name, text) => {
+    let letters;
+    try {
+      letters = atob(text);
+    } catch {
+      throw new WeightsError(`${name}: got values that are not base64`);
+    }
+    const bytes = new Uint8Array(letters.length);
     for (let k = 0; k < bytes.length; k++) bytes[k] = letters.charCodeAt(k);
     return bytes;
   };
@@ -26,24 +32,23 @@ const Weights = (() => {
     uint32: { size: 4, read: (view, at) => view.getUint32(at, true) },
   };
 
-  const numbers = (text, type) => {
+  const numbers = (name, text, type) => {
     if (!Object.hasOwn(READERS, type)) {
       throw new WeightsError(`precision: got ${type}, needed float16 or float32`);
     }
-    const { size, read } = READERS[type], bytes = octets(text), view = new DataView(bytes.buffer);
+    const { size, read } = READERS[type], bytes = octets(name, text), view = new DataView(bytes.buffer);
     const values = new Float64Array(Math.floor(bytes.length / size));
     for (let k = 0; k < values.length; k++) values[k] = read(view, k * size);
     return values;
   };
 
-  const array = (name, { shape, values, places }, precision) => {
+  const MOST = 2 ** 28;
+  const array = (name, shape, { values, places }, precision) => {
     const count = shape.reduce((a, b) => a * b, 1);
-    if (!(Number.isInteger(count) && count >= 0 && count < 2 ** 28)) {
-      throw new WeightsError(`${name}: got the shape [${shape}], needed whole numbers`);
-    }
-    let data = numbers(values, precision);
+    if (count > MOST) throw new WeightsError(`${name}: needs ${count} values, more than ${MOST}`);
+    let data = numbers(name, values, precision);
     if (places !== undefined) {
-      const given = data, at = numbers(places, "uint32");
+      const given = data, at = numbers(name, places, "uint32");
       data = new Float64Array(count);
       at.forEach((place, k) => {
         if (place >= count) throw new WeightsError(`${name}: got place ${place} of ${count}`);
@@ -84,8 +89,18 @@ const Weights = (() => {
     }));
   };
 
-  const read = ({ arrays, precision }) => layers(nested(Object.fromEntries(
-    Object.entries(arrays).map(([name, value]) => [name, array(name, value, precision)]))));
+  const shaped = (shape) => (Array.isArray(shape) ? `[${shape.join(", ")}]` : "nothing");
+
+  // The layers of a description that has exactly the arrays of these shapes.
+  const read = ({ arrays, precision }, shapes) => {
+    const given = new Map(Object.entries(arrays ?? {}));
+    for (const name of new Set([...shapes.keys(), ...given.keys()])) {
+      const [got, needed] = [given.get(name)?.shape, shapes.get(name)].map(shaped);
+      if (got !== needed) throw new WeightsError(`${name}: got ${got}, needed ${needed}`);
+    }
+    return layers(nested(Object.fromEntries([...shapes].map(([name, shape]) =>
+      [name, array(name, shape, given.get(name), precision)]))));
+  };
 
   return { read, WeightsError };
 })();
