@@ -94,8 +94,10 @@ def shown(text: str, feature: str) -> np.ndarray:
     interpreted = interpret(said, batch)
     recording = networks.run(compile_program(said).network, batch)
     assert from_interpreter(recording, interpreted, batch) == []
-    assert verify(said, batch).below_margin == 0
-    assert verify(said, batch).compilation.exact_traces == 1
+    found = verify(said, batch)
+    assert found.compilation.exact_traces == found.compilation.exact_outputs == 1
+    assert found.below_margin == 0
+    assert found.followed == (COUNT if found.bounded else 0)
     if feature in interpreted.hints:
         return np.asarray(interpreted.hints[feature])[:, -1]
     return np.asarray(interpreted.outputs[feature])

@@ -90,6 +90,7 @@ def bfs_with(found: str, declared: str = "Bool"):
         ("found + 1", "Float(2)", r"found, step 2: .* needed from 0 to 2; .* declare it larger"),
         ("positive(idx) - 2 * positive(idx)", "Float(2)", "got values from -"),
         ("parent.idx <= idx", "Bool", "step 0: got a comparison a <= b where a is below b, by up"),
+        ("above(1e-8 * input.s, 0)", "Miss(1)", "found, step 0: got a Miss between 0 and 1"),
     ],
 )
 def test_a_broken_promise_is_reported_with_its_step(found, declared, reason):

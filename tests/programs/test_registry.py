@@ -73,6 +73,8 @@ def test_faults_are_found_where_they_stand_in_the_file(file):
         Fault(2, 3, "unknown property of a program: 'roles'; did you mean role?"),
         Fault(3, 20, "unknown fully_connected: 'yes'; there is false, true"),
     ]
+    with pytest.raises(ProgramError, match="column 15: most_nodes: got many, needed a number of"):
+        programs.load(file("mine.program", "# task: bfs\n# most_nodes: many\n" + HIGHEST))
     with pytest.raises(ProgramError, match="line 1, column 1: no comment `# task: NAME`"):
         programs.load(file("mine.program", HIGHEST))
     with pytest.raises(ProgramError, match="line 3, column 18: unknown variable: 'idxx'"):

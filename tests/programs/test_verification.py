@@ -9,6 +9,7 @@ from algoscope import networks, programs, tasks
 from algoscope.networks import showing
 from algoscope.programs import verification
 from algoscope.programs.compiler import compile_program
+from algoscope.programs.interpreter import interpret
 from algoscope.programs.parser import parse
 from algoscope.programs.verification import verify
 from algoscope.tasks.transforms import with_random_positions
@@ -119,3 +120,35 @@ def test_random_positions_are_sorted_draws_of_the_seed(bfs):
     assert np.array_equal(moved.inputs["pos"], np.sort(drawn, 1))
     assert moved.inputs["A"] is bfs.inputs["A"]
     assert verify(programs.get("bfs"), moved).network.exact_traces == 1.0
+
+
+@pytest.mark.parametrize("value", [0.7, 0.3, 1.4])
+def test_a_number_that_is_shown_as_a_mask_is_cut_at_a_half(bfs, value):
+    program = parse(
+        "half", "bfs", HIGHEST_PARENT.replace("h = visit", f"h = visit - {1 - value} * input.s")
+    )
+    result = verify(program, bfs)
+    assert result.compilation.exact_traces == result.compilation.exact_outputs == 1.0
+    assert (result.below_margin, result.followed) == (0, 5)
+    sources = interpret(program, bfs).hints["reach_h"][:, 0][bfs.inputs["s"] == 1]
+    assert (np.asarray(sources) == (value > 0.5)).all()
+
+
+def test_a_mask_of_exactly_a_half_is_not_certain(bfs):
+    text = HIGHEST_PARENT.replace("h = visit", "h = visit - 0.5 * input.s")
+    assert not compile_program(parse("half", "bfs", text)).certified(bfs).any()
+
+
+FEW = HIGHEST_PARENT + "# most_nodes: 5\n"
+
+
+def test_more_nodes_than_a_program_is_for_are_refused_and_never_certified(bfs):
+    program = parse("few", "bfs", FEW)
+    compiled, fewer = compile_program(program), tasks.sample("bfs", 5, 4, 3)
+    assert verify(program, fewer).below_margin == 0
+    assert compiled.certified(fewer).all()
+    assert not compiled.certified(bfs).any()
+    assert compiled.certificate.largest_uniform_size == 5
+    assert compiled.certificate.largest_random_size == 5
+    with pytest.raises(ValueError, match="got problems of 6 nodes, needed at most 5"):
+        verify(program, bfs)

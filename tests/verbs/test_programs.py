@@ -4,6 +4,7 @@ import json
 import pathlib
 
 import pytest
+from pages import ROOT
 
 from algoscope import networks, programs
 
@@ -110,6 +111,27 @@ def test_verify_counts_broken_promises_beyond_the_sampler(algoscope):
     assert told["exact_above_margin"] == 1.0
     said = algoscope("verify", "segments_intersect", *DRAWN[:-2], "--draw", "families")
     assert f"a promise is broken on {told['broken_promises']} samples; first: " in said
+
+
+def test_verify_fails_where_pairs_compute_otherwise_than_the_program(algoscope, capsys):
+    """Of pairs rounding is not bounded, so that it excuses nothing: ways nearly as long."""
+    path = str(ROOT / "examples/floyd_warshall.program")
+    with pytest.raises(SystemExit) as exit_:
+        algoscope("verify", path, "--size", "6", "--count", "100", "--draw", "families", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert exit_.value.code == 1
+    assert 0 < told["differing"] < told["samples"]
+    assert not told["rounding_bounded"]
+    assert told["exact_above_margin"] == 1.0
+    said = algoscope("verify", path, "--size", "6", "--count", "4")
+    assert "network = program on 4 of 4 samples; rounding is not bounded" in said
+
+
+def test_verify_refuses_more_nodes_than_a_program_is_for(refused):
+    path = str(ROOT / "examples/floyd_warshall.program")
+    assert "got problems of 65 nodes, needed at most 64" in refused(
+        "verify", path, "--size", "65", "--count", "1"
+    )
 
 
 def test_verify_prints_a_row_for_each_feature(algoscope):

@@ -30,6 +30,12 @@ class Certificate(NamedTuple):
     """The number of nodes up to which 99 % of random positions are; 0 if the program needs even
     ones."""
 
+    def up_to(self, nodes: int) -> "Certificate":
+        """For no more nodes than these."""
+        sizes = self.largest_uniform_size, self.largest_random_size
+        uniform, random = (min(size, nodes) for size in sizes)
+        return self._replace(largest_uniform_size=uniform, largest_random_size=random)
+
 
 def certify(lowered: Lowered, sharpness: float, precision: Precision) -> Certificate:
     silent = -np.log(precision.rounding) / sharpness

@@ -41,9 +41,10 @@ class Compiled(NamedTuple):
     def certified(self, batch: Batch) -> np.ndarray:
         """On which samples float32 cannot make the network differ from its program: bool [batch].
         A sample on which the program breaks a promise of its language is none of them, nor one
-        with other positions than the program needs; nor any of a program with pairs, of which the
-        errors are not followed."""
-        if self.program.pairs is not None:
+        with other positions or more nodes than the program is for; nor any of a program with pairs,
+        of which the errors are not followed."""
+        most = self.program.most_nodes
+        if self.program.pairs is not None or (most is not None and batch.nodes > most):
             return np.zeros(len(batch), bool)
         sure = certain(self.program, batch, self.certificate.sharpness)
         if self.program.needs_even_positions:
@@ -93,6 +94,8 @@ def compile_program(
         certificate = certify(lowered, sharpness, precision)
     if program.needs_even_positions:
         certificate = certificate._replace(largest_random_size=0)
+    if program.most_nodes is not None:
+        certificate = certificate.up_to(program.most_nodes)
     return Compiled(networks.with_arrays(network, writer.written()), certificate, program)
 
 

@@ -9,6 +9,7 @@ round of a graph attention network computes: the values below are its weights in
 
 import dataclasses
 import enum
+import re
 from collections.abc import Mapping
 from typing import Generic, NamedTuple, TypeVar
 
@@ -295,6 +296,12 @@ class GraphProgram:
     def needs_even_positions(self) -> bool:
         """Whether it counts in steps from one position to the next, as its head says."""
         return "# positions: even" in self.text.splitlines()
+
+    @property
+    def most_nodes(self) -> int | None:
+        """The size up to which it is right, as its head says; None if that is any."""
+        stated = re.search(r"^# most_nodes: (\d+)$", self.text, re.MULTILINE)
+        return int(stated[1]) if stated else None
 
     @property
     def compares(self) -> bool:

@@ -32,6 +32,8 @@ from algoscope.programs.precision import FLOAT32
 from algoscope.tasks import Batch, Feature, Kind, Location, Stage
 
 _SLACK = 1e-9
+_NEAR = 1e-3
+"""Sums of large numbers that cancel leave no more."""
 Values = dict[Atom, np.ndarray]
 """What can be read: [batch, n], or [batch, receiver, sender] in a selection."""
 
@@ -284,15 +286,14 @@ class Machine:
         }
 
     def _snap(self, variables: tuple[Variable, ...], values: dict[str, np.ndarray]) -> None:
-        """Takes rounding off Bools, and off Misses that are 0: sums of large numbers that cancel
-        leave some."""
+        """Takes rounding off Bools, and off Misses that are 0."""
         for variable in variables:
             value = values[variable.name]
             if variable.type is Type.BOOL:
                 whole = np.round(value)
                 values[variable.name] = np.where(np.abs(value - whole) < 1e-6, whole, value)
             elif variable.type is Type.MISS:
-                values[variable.name] = np.where(value < 1e-3, 0.0, value)
+                values[variable.name] = np.where(value < _NEAR, 0.0, value)
 
     def _check(self, running: np.ndarray, variables: tuple[Variable, ...], values: dict) -> None:
         """Promises hold until a sample's last step; what follows is padding."""
@@ -310,6 +311,13 @@ class Machine:
             if variable.type is Type.BOOL:
                 between = running & ((flat != 0) & (flat != 1)).any(1)
                 reason = f"{variable.name}, step {self.number}: got a value that is neither 0 nor 1"
+                self._note(between, reason)
+            elif variable.type is Type.MISS:
+                between = running & ((flat > 0) & (flat < 1 - _NEAR)).any(1)
+                reason = (
+                    f"{variable.name}, step {self.number}: got a Miss between 0 and 1, needed "
+                    "numbers that are equal, or at least 1 / (64 N) apart"
+                )
                 self._note(between, reason)
 
     def _check_excess(self, excess: np.ndarray) -> None:
@@ -348,7 +356,7 @@ class Machine:
         match feature.location, feature.kind:
             case _, Kind.CATEGORICAL:
                 return np.eye(len(classes))[np.argmax(np.stack(classes, -1), -1)]
-            case Location.EDGE | Location.GRAPH, Kind.MASK:
+            case _, Kind.MASK:
                 return (classes[0] > 0.5).astype(float)
             case _, Kind.MASK_ONE:
                 return np.eye(self.nodes)[np.argmax(classes[0], -1)]

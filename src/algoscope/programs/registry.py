@@ -24,6 +24,7 @@ _PROPERTIES = {
     "fully_connected": ["true", "false"],
     "like": None,
     "positions": ["any", "even"],
+    "most_nodes": None,
 }
 """What the comments at the head of a file can say, with the values that there are."""
 _registered: dict[str, GraphProgram] = {}
@@ -163,4 +164,6 @@ def _faults_of(line: int, key: str, value: str) -> list[Fault]:
     values = _PROPERTIES[key]
     if values and value not in values:
         return [Fault(line, len(key) + 5, unknown_name(key, value, values))]
+    if key == "most_nodes" and not re.fullmatch("[1-9][0-9]{0,6}", value):
+        return [Fault(line, len(key) + 5, f"{key}: got {value}, needed a number of nodes")]
     return []

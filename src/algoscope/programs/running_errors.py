@@ -257,19 +257,16 @@ class Ledger:
         match item.feature.location, item.feature.kind:
             case Location.GRAPH, Kind.SCALAR:
                 return np.abs(value - exact[:, None]) + error < self.tolerance
-            case Location.EDGE | Location.GRAPH, Kind.MASK:
+            case location, Kind.MASK:
                 sure = np.abs(value - 0.5) - error
+                soft = np.exp(-MASK_SHARPNESS * np.maximum(sure, 0.0))
                 self._feed_back(
-                    item.feature, _over_sample(np.exp(-MASK_SHARPNESS * np.maximum(sure, 0.0)))
+                    item.feature, soft if location is Location.NODE else _over_sample(soft)
                 )
                 return (sure > 0) & ((value > 0.5) == (exact.reshape(value.shape) > 0.5))
             case _, Kind.SCALAR:
                 self._feed_back(item.feature, error)
                 return error < self.tolerance
-            case _, Kind.MASK:
-                soft = np.exp(-MASK_SHARPNESS * np.maximum(0.0, 0.5 - error))
-                self._feed_back(item.feature, soft)
-                return error < 0.5
             case _, Kind.MASK_ONE:
                 second = np.sort(value, -1)[:, -2:].copy()
                 gap = second[:, -1] - second[:, 0] - 2 * error.max(-1)

@@ -66,6 +66,16 @@ class Verification(NamedTuple):
     """On how many samples the program breaks a promise of the language."""
     reason: str = ""
     """The first of these promises."""
+    differing: int = 0
+    """On how many samples network and interpreter differ."""
+    bounded: bool = True
+    """Whether rounding is bounded: it is not where nodes and pairs take maxima."""
+
+    @property
+    def faulty(self) -> bool:
+        """Whether network and interpreter differ where no rounding excuses it: above the margin,
+        or anywhere if rounding is not bounded."""
+        return self.exact_above_margin < 1 or (self.differing > 0 and not self.bounded)
 
     @staticmethod
     def together(parts: "Sequence[Verification]") -> "Verification":
@@ -84,6 +94,8 @@ class Verification(NamedTuple):
             sum(part.followed for part in parts),
             sum(part.broken for part in parts),
             next((part.reason for part in parts if part.reason), ""),
+            sum(part.differing for part in parts),
+            all(part.bounded for part in parts),
         )
 
     def as_json(self) -> dict:
@@ -96,6 +108,8 @@ class Verification(NamedTuple):
             "followed": self.followed,
             "below_margin": self.below_margin,
             "exact_above_margin": self.exact_above_margin,
+            "rounding_bounded": self.bounded,
+            "differing": self.differing,
             "broken_promises": self.broken,
             "samples": self.samples,
             "nodes": self.nodes,
@@ -113,7 +127,13 @@ def verify(
     """Compiles the program, at its smallest width or the given one, and compares all accounts; on
     so many samples, or as many as take little time, bounds what rounding can do. In float64 (with
     jax's x64 mode on) nothing is said to be below the margin. Where the program breaks a promise
-    of the language, that is an error, unless it may: then such samples are counted."""
+    of the language, that is an error, unless it may: then such samples are counted. More nodes than
+    the program is for are refused."""
+    if program.most_nodes is not None and batch.nodes > program.most_nodes:
+        raise ValueError(
+            f"program {program.name}: got problems of {batch.nodes} nodes, needed at most "
+            f"{program.most_nodes} (`# most_nodes: {program.most_nodes}` in its text)"
+        )
     compiled = compile_program(program, width, precision=precision)
     showing = networks.Showing.of(compiled.network, batch)
     samples, runs = showing.parts, []
@@ -155,6 +175,8 @@ def verify(
         len(followed),
         sum(int(run.broken.sum()) for run in runs),
         next((run.reason for run in runs if run.broken.any()), ""),
+        int((~exact).sum()),
+        bounded=program.pairs is None,
     )
 
 

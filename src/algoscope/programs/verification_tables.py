@@ -21,8 +21,15 @@ def verdict(result: Verification) -> str:
     """Whether the compiler did what it certifies."""
     above = result.followed - result.below_margin
     same = round(above * result.exact_above_margin)
-    fault = "" if same == above else ": a fault of the compiler"
+    fault = ": a fault of the compiler" if result.faulty else ""
     lines = [f"network = program on {same} of the {above} samples above the margin{fault}"]
+    if not result.bounded:
+        fault = ": a fault of the compiler, or rounding" if result.faulty else ""
+        same = result.samples - result.differing
+        lines = [
+            f"network = program on {same} of {result.samples} samples{fault}; rounding is not "
+            "bounded where pairs compute, so that no sample is certified"
+        ]
     if result.broken:
         lines.append(f"a promise is broken on {result.broken} samples; first: {result.reason}")
     return "\n".join(lines)

@@ -199,7 +199,7 @@ class Verify(_MakesNetwork):
         )
         table = verification_table(program.name, result, or_fewer=len(batches) > 1)
         parts = (table, verdict(result))
-        return Answer(result.as_json(), parts, status=int(result.exact_above_margin < 1))
+        return Answer(result.as_json(), parts, status=int(result.faulty))
 
     def _printed(self) -> Answer:
         from algoscope import tasks
