@@ -1,6 +1,7 @@
 """The pages about the verdict have the thresholds of the code and the numbers of benchmarks/."""
 
 import contextlib
+import importlib
 import io
 import json
 import math
@@ -12,8 +13,8 @@ import pytest
 from pages import ROOT, cell, one_line, read, table, tables
 
 from algoscope.falsify.families import NUMBERS, STRUCTURES, WEIGHTS
-from algoscope.measures.thresholds import CRITERIA, PLACES, SOLVES
-from algoscope.verdict import FAILS, RUNS, SHORTCUT, UNDECIDED, WORDS
+from algoscope.measures.thresholds import CRITERIA, PLACES, RARE, SOLVES
+from algoscope.verdict import APPROXIMATES, FAILS, RUNS, SHORTCUT, UNDECIDED, WORDS
 
 SECOND = "held_out_2_first"
 """The second held-out set, as it was judged before anything was changed."""
@@ -62,6 +63,27 @@ def test_every_word_is_explained(page):
     assert [row[0].strip("*").removesuffix(" …").replace(" X", "") for row in shown.rows] == list(
         WORDS
     )
+
+
+def test_the_bound_on_what_is_rare_lies_between_what_the_tuning_half_has(page):
+    """Above all exact programs, below all shortcuts that something else contradicts."""
+    stored = json.loads((ROOT / "benchmarks/zoo.json").read_text())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        zoo = importlib.import_module("zoo")
+    tuning = [(key, r) for key, r in stored.items() if key.split("/")[0] in zoo.tuning_half()]
+    exact = max(r["rate"] for key, r in tuning if zoo.is_exact(key.split("/")[0]))
+    shortcut = min(r["rate"] for _, r in tuning if r["word"] == SHORTCUT)
+    assert exact < RARE < shortcut
+    text = one_line(page)
+    assert f"on at most {100 * RARE:g} % of the families' problems" in text
+    assert f"differ on up to {100 * exact:.1f} %, its *shortcuts* on {100 * shortcut:.1f} %" in text
+
+
+@pytest.mark.parametrize("name", ["zoo", "trained_zoo", SECOND])
+def test_what_approximates_disagrees_rarely(name):
+    stored = json.loads((ROOT / "benchmarks" / f"{name}.json").read_text()).values()
+    assert max(r["rate"] for r in stored if r and r["word"] == APPROXIMATES) <= RARE
 
 
 def test_structures_and_rules_are_counted(page):

@@ -98,6 +98,17 @@ def test_disagreements_approximate_and_have_a_scope_where_a_region_is_without():
     assert decide(RIGHT, PERFECT | {"reads_deep": 0.1}, SOME)[0] == "approximates"
 
 
+def test_what_disagrees_often_approximates_nothing():
+    at_most, often = falsification(10), falsification(11)
+    assert decide(RIGHT, PERFECT, at_most)[0] == "approximates"
+    reason = "disagreements on 0.110 of the families' problems, above 0.1"
+    assert decide(RIGHT, PERFECT, often) == ("shortcut", [reason])
+    # Beyond a scope disagreements may be as frequent as they are.
+    assert decide(RIGHT, PERFECT, often._replace(region=BOUNDED.region))[0] == "runs up to"
+    near = "share of disagreements 0.100 is near 0.1, beyond which the word is shortcut"
+    assert judgement_of(RIGHT, PERFECT, at_most).near == [near]
+
+
 def judgement_of(accuracy, tested, tried) -> Judgement:
     """With evidence of which nothing but these numbers is known."""
     external = {
@@ -266,11 +277,11 @@ def test_a_hint_that_was_not_compared_allows_no_scope():
     ("name", "word", "said"),
     [
         ("bfs", "undecided", "undecided"),
-        ("bfs_two_hops", "approximates", "approximates bfs: "),
+        ("bfs_two_hops", "shortcut", "shortcut"),
         ("bfs_highest", "fails", "fails"),
     ],
 )
-def test_answers_alone_allow_three_words(name, word, said):
+def test_answers_alone_allow_no_runs(name, word, said):
     subject = interpreted(name)
     judgement = measures.judge(lambda batch: subject(batch).outputs, "bfs", problems=FEW)
     verdict = judgement.verdict

@@ -12,6 +12,10 @@ from algoscope.statistics import beside
 
 SOLVES = 0.9
 """Answers are right from this score on, at either size."""
+RARE = 0.1
+"""Up to this share of the families' problems disagreements are rare: the exact programs of the
+tuning half, as plain float32 networks, differ on up to .095, where something contradicted the
+wrong ones they differed on .12 and more."""
 NEAR = 0.01
 """A number that is nearer to a threshold than this could lie beyond it on other problems, or after
 a training that ended in other last bits."""

@@ -3,8 +3,8 @@
 fails         the answers are wrong at both sizes
 runs          nothing that was tried disagrees with the algorithm, and everything measured agrees
 runs up to    the same within a region that a rule names; disagreements lie beyond it
-approximates  disagreements that no rule names, and nothing measured contradicts the algorithm
-shortcut      disagreements, and something measured contradicts the algorithm
+approximates  rare disagreements that no rule names, and nothing measured contradicts the algorithm
+shortcut      disagreements, and they are not rare, or something measured contradicts the algorithm
 undecided     no disagreement, but something that is needed is not measured or does not agree
 """
 
@@ -20,7 +20,7 @@ from algoscope.measures.evidence import Evidence, gather, observe, score_answers
 from algoscope.measures.examination import Examination, examination
 from algoscope.measures.explanation import explanation
 from algoscope.measures.references import exact_programs
-from algoscope.measures.thresholds import CRITERIA, NEAR, SOLVES, short
+from algoscope.measures.thresholds import CRITERIA, NEAR, RARE, SOLVES, short
 from algoscope.networks import Network
 from algoscope.programs.compiler import Compiled
 from algoscope.recording import Recording
@@ -87,8 +87,8 @@ def judge(
 
     A function is judged without interchange, for which one has to go into a network, and by what
     it records: attention, states and hints may be left out, but then it is not said to run the
-    algorithm. One that gives the outputs alone by name can be called `fails`, `approximates` or
-    `undecided`: answers do not show how they come about. A function is tried on two problems before
+    algorithm. One that gives the outputs alone by name can never be said to run it: answers do not
+    show how they come about. A function is tried on two problems before
     any work is done. A compiled program is judged inside its certificate.
     """
     task = tasks.get(task)
@@ -180,6 +180,10 @@ def near_thresholds(evidence: Evidence, word: str) -> list[str]:
             changed = tested | {criterion.key: _beyond(value, limit)}
             changed_word = _decide_by(evidence, tried, accuracy, changed).word
             others.append((criterion.label, value, limit, changed_word))
+    rate = tried.rate.value
+    moved_rate = RARE if rate > RARE else math.nextafter(RARE, math.inf)
+    changed_word = _decide_by(evidence, tried, accuracy, tested, moved_rate).word
+    others.append(("share of disagreements", rate, RARE, changed_word))
     return [
         f"{label} {beside(value, limit)} is near {limit:g}, beyond which the word is {other}"
         for label, value, limit, other in others
@@ -197,10 +201,12 @@ def _decide_by(
     tried: Falsification,
     accuracy: Mapping[str, float],
     tested: Mapping[str, float],
+    rate: float | None = None,
 ) -> Verdict:
     reference = evidence.nearest.reference if evidence.internal else tried.task
     explained_by = explanation(evidence.followed)
-    return decide(accuracy, tested, reference, tried, explained_by, _not_compared(evidence, tried))
+    not_compared = _not_compared(evidence, tried)
+    return decide(accuracy, tested, reference, tried, explained_by, not_compared, rate)
 
 
 def _not_compared(evidence: Evidence, tried: Falsification) -> list[str]:
@@ -217,11 +223,13 @@ def decide(
     falsification: Falsification,
     explained_by: str | None = None,
     not_compared: Sequence[str] = (),
+    rate: float | None = None,
 ) -> Verdict:
     """From the scores of the answers, the values of `CRITERIA`, NaN where one does not apply, and
     what the falsifier found. The reference is named if the subject runs it or comes near, a wrong
     program if that explains the subject. Hints that were not compared with the algorithm's may be
-    wrong: without them there is no `runs`."""
+    wrong: without them there is no `runs`. The rate of disagreements is the falsifier's unless
+    another is given."""
     answers = _condition("accuracy", "accuracy", max(accuracy["small"], accuracy["large"]), SOLVES)
     if not answers.met:
         return Verdict(FAILS, explained_by, [answers])
@@ -245,9 +253,18 @@ def decide(
     if falsification.region and not missing and all(mechanism):
         return Verdict(RUNS_UP_TO, reference, conditions, str(falsification.region))
     against = [_condition(c.key, c.label, tested[c.key], c.shortcut_below) for c in measured]
+    against.append(rare(falsification.rate.value if rate is None else rate))
     if not all(test.met for test in against):
         return Verdict(SHORTCUT, explained_by, [answers, *against], str(falsification))
     return Verdict(APPROXIMATES, reference, conditions, str(falsification))
+
+
+def rare(rate: float) -> Condition:
+    """Whether disagreements on this share of the families' problems are rare enough for a subject
+    that approximates."""
+    met = not rate > RARE
+    text = f"disagreements on {beside(rate, RARE)} of the families' problems"
+    return Condition(f"{text}, {'at most' if met else 'above'} {RARE:g}", met)
 
 
 def _condition(measure: str, label: str, value: float, least: float) -> Condition:
