@@ -12,6 +12,11 @@ _TELLING_PART = 3
 class Stopped(Exception):  # noqa: N818
     """A job was asked to stop; what it has done is safe on disk."""
 
+    def __init__(self, text: str = "", signal: int | None = None):
+        super().__init__(text)
+        self.signal = signal
+        """Which one asked; None if it is not known."""
+
 
 class ConfigError(ValueError):
     """Lists everything that is wrong with a configuration."""

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -20,6 +21,7 @@ from algoscope.programs.compiler import compile_program
 from algoscope.runs import RunError
 from algoscope.training.ensemble import start_learners
 from algoscope.training.evaluation import evaluate, problems_for_test
+from algoscope.training.graph_objective import GraphObjective
 from algoscope.training.plan import plan_training
 
 ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
@@ -100,7 +102,7 @@ def test_killed_again_and_again_a_run_ends_with_the_same_bits(place, surrounding
     assert not runs.open(path).finished
 
     second = Killable(again, surroundings)
-    assert second.end_after(chance.randint(1, 2), 0, signal.SIGINT) == 130
+    assert second.end_after(chance.randint(1, 2), 0, signal.SIGINT) == 130, second.text
     assert f"go on with `algoscope train --resume {path}`" in second.text
 
     third = Killable(again, surroundings)
@@ -117,6 +119,29 @@ def test_killed_again_and_again_a_run_ends_with_the_same_bits(place, surrounding
     assert any("is damaged" in note for note in run.description["notes"])
     assert contents(run) == contents(reference)
     assert not list(path.glob("checkpoint-*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_heard_while_a_training_waits_for_its_programs(tmp_path, monkeypatch, number):
+    """It stops there, and the steps that were taken before are safe."""
+    config, prepare = changed(steps=4, pool_steps=2), GraphObjective.prepare
+
+    def compile_for_ever(objective, placed, step):
+        if step < 2:
+            return prepare(objective, placed, step)
+        threading.Timer(0.1, os.kill, (os.getpid(), number)).start()
+        threading.Event().wait(60)
+        raise AssertionError
+
+    monkeypatch.setattr(GraphObjective, "prepare", compile_for_ever)
+    with pytest.raises(training.Stopped, match="stopped at step 2 of 4; go on with") as stopped:
+        training.train(config, tmp_path / "run", checkpoint_seconds=1e9)
+    assert stopped.value.signal == number
+    run = runs.open(tmp_path / "run")
+    assert (run.step, run.state) == (2, runs.State.STOPPED)
+    monkeypatch.undo()
+    whole = training.train(config, tmp_path / "whole")
+    assert contents(training.resume(run.path)) == contents(whole)
 
 
 def test_results_say_what_the_best_weights_do(reference):

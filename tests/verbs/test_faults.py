@@ -16,10 +16,9 @@ import pytest
 import safetensors.numpy
 from finished import finished_run, network
 
-from algoscope import networks, programs, tasks, training
+from algoscope import networks, programs, stopping, tasks, training
 from algoscope.runs import lock, parquet, reservation
 from algoscope.runs.folder import seal
-from algoscope.training import loop
 from algoscope.verbs import ending
 from algoscope.verbs.demo import Demo
 from algoscope.verbs.tasks import Tasks
@@ -293,6 +292,41 @@ def test_ctrl_c_while_threads_compile_is_one_line_at_once():
     assert errors.strip() == "interrupted; what was finished before is safe"
 
 
+DEAF = """
+import ctypes, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from algoscope import cli
+from algoscope.verbs.tasks import Tasks
+def work(_verb):
+    library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(256)
+    print("working", flush=True)
+    while True:
+        library.pthread_mutex_lock(mutex)  # Waits for itself, and for no signal.
+Tasks.run = work
+sys.argv = ["algoscope", "tasks"]
+cli.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")]
+)
+def test_a_signal_that_the_main_thread_does_not_hear_ends_the_process(number, said):
+    """As while XLA compiles there."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", DEAF], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "working\n"
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + number
+    assert errors.strip() == f"{said}; what was finished before is safe"
+
+
 def test_ctrl_c_of_an_earlier_command_is_over(refused, monkeypatch):
     """Commands of one process, as in a notebook."""
     monkeypatch.setattr(ending._interrupts, "heard", signal.SIGINT)
@@ -378,11 +412,11 @@ def test_under_nohup_the_end_of_a_terminal_is_not_heard(monkeypatch):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         ending.hear_interrupts()
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-        with loop.asked_to_stop() as asked:
+        with stopping.asked_to_stop() as asked:
             os.kill(os.getpid(), signal.SIGHUP)
             assert not asked.is_set()
         signal.signal(signal.SIGHUP, ending._interrupts.hear)
-        with loop.asked_to_stop() as asked:
+        with stopping.asked_to_stop() as asked:
             os.kill(os.getpid(), signal.SIGHUP)
             assert asked.wait(10)
     finally:

@@ -17,15 +17,15 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from algoscope import progress
-from algoscope.errors import ConfigError, Stopped
+from algoscope.errors import ConfigError
 from algoscope.files import RunError, explained, read_json, write_bytes
 from algoscope.runs import lock
 from algoscope.serialise import to_json
+from algoscope.stopping import asked_to_stop
 from algoscope.sweeps.engines import Engine
 from algoscope.sweeps.plan import Planned, Settings, plan
 from algoscope.sweeps.spec import Sweep, checked, from_content
 from algoscope.sweeps.work import End, Outcome, is_done
-from algoscope.training.loop import asked_to_stop
 
 SPECIFICATION = "sweep.json"
 _DRIVER = ".driver"
@@ -82,7 +82,7 @@ def drive(
             stopped = stop.is_set()
     driven = Driven(len(planned), len(planned) - len(missing), outcomes)
     if stopped and driven.ends[End.STOPPED]:
-        raise Stopped(
+        raise stop.stopped(
             f"stopped, {driven.ends[End.STOPPED]} runs are not finished; the same command goes on"
         )
     return driven

@@ -123,6 +123,9 @@ class GraphObjective:
     def until(self, step: int) -> int:
         return (step // self._in_generation + 1) * self._in_generation
 
+    def prepare(self, placed: list[Group], step: int) -> None:
+        self._generation(step // self._in_generation, placed[0])
+
     def take(self, placed: list[Group], start: int, stop: int) -> tuple[list[Group], Metrics]:
         data = self._generation(start // self._in_generation, placed[0])
         taken = [self.take_group(data, group, start, stop) for group in placed]

@@ -9,8 +9,6 @@ import dataclasses
 import datetime
 import math
 import pathlib
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -20,11 +18,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope import progress
-from algoscope.errors import ConfigError, Stopped, short, unknown_name
+from algoscope.errors import ConfigError, short, unknown_name
 from algoscope.networks.weights import leaf_name
 from algoscope.runs import RunError, checkpoints, folder, live
 from algoscope.runs.environment import environment
 from algoscope.runs.folder import Metrics, Run
+from algoscope.stopping import asked_to_stop
 from algoscope.training.optimiser import Learner
 
 _STRETCH = 250
@@ -35,8 +34,6 @@ _STRETCH_SECONDS = 2.0
 """How long a stretch should take at most, so that progress is seen and Ctrl-C heard."""
 RECENT = 20
 """Steps over which a reported loss is averaged."""
-_ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals after which a run ends in a checkpoint."""
 
 
 class Report(NamedTuple):
@@ -86,6 +83,11 @@ class Objective(Protocol):
 
     def until(self, step: int) -> int:
         """The first step after this one that has to wait for other data."""
+        ...
+
+    def prepare(self, placed: Any, step: int) -> None:
+        """Waits for what the steps from this one need, and compiles it; touches nothing that is
+        placed, and may be left at any moment."""
         ...
 
     def take(self, placed: Any, start: int, stop: int) -> tuple[Any, Metrics]:
@@ -153,31 +155,6 @@ class Clock:
         )
 
 
-@contextlib.contextmanager
-def asked_to_stop() -> Iterator[threading.Event]:
-    """An event that is set by Ctrl-C, by SIGTERM, and by SIGHUP where it would end the process (it
-    is ignored under `nohup`); a second one ends the process as ever."""
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-    before = {number: signal.getsignal(number) for number in _ASKING}
-    if before[signal.SIGHUP] is signal.SIG_IGN:
-        del before[signal.SIGHUP]
-
-    def hear(number: int, _frame: Any) -> None:
-        asked.set()
-        signal.signal(number, before[signal.Signals(number)])
-
-    for number in before:
-        signal.signal(number, hear)
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def by_name(tree: Any) -> dict[str, np.ndarray]:
     leaves = jax.tree_util.tree_leaves_with_path(tree)
     return {leaf_name(path): np.asarray(leaf) for path, leaf in leaves}
@@ -237,6 +214,13 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
     saved = time.monotonic()
     with asked_to_stop() as asked, _told(pacing, objective.steps) as report:
         while step < objective.steps:
+            asked.or_leave(objective.prepare, placed, step)
+            if asked.is_set():
+                save(run.path, Trained(step, objective.gather(placed), metrics))
+                raise asked.stopped(
+                    f"stopped at step {step} of {objective.steps}; go on with "
+                    f"`{objective.resume_command}`"
+                )
             pauses = (objective.steps, objective.until(step), *evaluations.steps)
             stop = min(step + clock.stretch, *(pause for pause in pauses if pause > step))
             begun = time.monotonic()
@@ -254,17 +238,11 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
             if publisher.is_due(step, objective.steps):
                 publisher.publish(_live(so_far, metrics))
             evaluating = step in evaluations.steps
-            late = time.monotonic() - saved >= pacing.checkpoint_seconds
-            if asked.is_set() or evaluating or late:
+            if evaluating or time.monotonic() - saved >= pacing.checkpoint_seconds:
                 save(run.path, Trained(step, objective.gather(placed), metrics))
                 saved = time.monotonic()
             if evaluating:
                 evaluations.evaluate(step, placed)
-            if asked.is_set() and step < objective.steps:
-                raise Stopped(
-                    f"stopped at step {step} of {objective.steps}; go on with "
-                    f"`{objective.resume_command}`"
-                )
     return Trained(step, objective.gather(placed), metrics)
 
 

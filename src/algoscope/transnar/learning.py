@@ -150,6 +150,9 @@ class TowerObjective:
         del step
         return self.steps
 
+    def prepare(self, placed: Learner, step: int) -> None:
+        """All was compiled when the learner was placed."""
+
     def take(self, placed: Learner, start: int, stop: int) -> tuple[Learner, Metrics]:
         losses = []
         for turn in itertools.islice(self._turns, stop - start):

@@ -2,7 +2,8 @@
 
 Ctrl-C, SIGTERM (as `kill`, a container or a queue sends it) and SIGHUP (of a terminal that is
 closed) all unwind what is under way; a second of them ends the process at once, which loses no more
-than `kill -9` would.
+than `kill -9` would. So does the first where nothing is unwound within two seconds, as while a
+library compiles, computes, or waits for its threads; a training ends by itself, at a checkpoint.
 
 With ALGOSCOPE_TRACEBACK=1 Python's own account is shown instead.
 """
@@ -12,11 +13,13 @@ import errno
 import os
 import signal
 import sys
+import threading
+import time
 import traceback
 import types
 from collections.abc import Iterator
 
-from algoscope import capacity
+from algoscope import capacity, stopping
 from algoscope.errors import Stopped, visible
 from algoscope.verbs.definitions import explained_by_users_file
 from algoscope.verbs.usage import UsageError
@@ -32,6 +35,8 @@ _WORDS = {
 """How the last line begins after each signal."""
 STATUSES = frozenset(128 + number for number in _WORDS)
 """Of processes that such a signal ended."""
+_PATIENCE = 2.0
+"""Seconds in which a process has to unwind."""
 _TRACEBACK = "ALGOSCOPE_TRACEBACK"
 _EXTRAS = {
     "llm": ("torch", "transformers", "sklearn", "tokenizers", "gguf", "accelerate"),
@@ -58,7 +63,7 @@ class _Interrupts:
 
     def hear(self, number: int, frame: types.FrameType | None) -> None:
         again, self.heard = self.heard is not None, signal.Signals(number)
-        if again or _is_loading(frame):
+        if again or stopping.is_loading(frame):
             self._end_at_once()
         raise KeyboardInterrupt
 
@@ -66,6 +71,14 @@ class _Interrupts:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             self._end_at_once()
         sys.__unraisablehook__(unraisable)
+
+    def watch(self, numbers: int) -> None:
+        """Ends the process where one of the signals whose numbers are read here is not answered."""
+        while octet := os.read(numbers, 1):
+            if octet[0] in _WORDS and not stopping.is_answered():
+                time.sleep(_PATIENCE)
+                self.heard = self.heard or signal.Signals(octet[0])
+                self._end_at_once()
 
     @property
     def status(self) -> int:
@@ -77,15 +90,6 @@ class _Interrupts:
     def _end_at_once(self) -> None:
         self.say()
         os._exit(self.status)
-
-
-def _is_loading(frame: types.FrameType | None) -> bool:
-    """Whether a module is being loaded."""
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _say(text: object) -> None:
@@ -106,6 +110,17 @@ def hear_interrupts() -> None:
     sys.unraisablehook = _interrupts.unraisable
 
 
+def end_if_unanswered() -> None:
+    """Has a thread end this process after a signal that the main thread, in a library's own code,
+    does not hear, or hears and does not get to its end."""
+    numbers, written = os.pipe()
+    os.set_blocking(written, False)
+    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    # A child has no such thread, and its signals are not its parent's.
+    os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
+    threading.Thread(target=_interrupts.watch, args=(numbers,), daemon=True).start()
+
+
 @contextlib.contextmanager
 def explained_end() -> Iterator[None]:
     """Ends the process with a message and a status where a verb cannot go on. What an earlier
@@ -122,7 +137,7 @@ def explained_end() -> Iterator[None]:
         signal.raise_signal(signal.SIGPIPE)
     except Stopped as stopped:
         _say(stopped)
-        sys.exit(_interrupts.status)
+        sys.exit(128 + stopped.signal if stopped.signal else _interrupts.status)
     except KeyboardInterrupt:
         if _TRACEBACK in os.environ:
             raise

@@ -66,8 +66,9 @@ class Reproduce(Verb):
         try:
             with _stopped_after(self.seconds), progress.job(self.name):
                 result = experiment.run(self.preset, out, report)
-        except Stopped:
-            raise Stopped("stopped; what was done is safe, and the same command goes on") from None
+        except Stopped as stopped:
+            text = "stopped; what was done is safe, and the same command goes on"
+            raise Stopped(text, stopped.signal) from None
         return self._answer(result, f"all of it: {out}")
 
     def _answer(self, result: "Result", *ending: str) -> Answer:

@@ -31,6 +31,9 @@ def main() -> None:
     while (line := items.get()) is not None:
         outcome = attempt(from_text(line))
         print(json.dumps(to_json(outcome)), file=outcomes)
+    outcomes.flush()
+    # Python's own end would wait for threads that compile what nobody needs any more.
+    os._exit(0)
 
 
 if __name__ == "__main__":
