@@ -36,7 +36,7 @@ def test_navigate_prints_tables_and_writes_a_folder_with_a_page(
     algoscope, folder, tmp_path, visit, axe
 ):
     out = tmp_path / "run"
-    command = f"navigate --model {folder} --items 24 --form letters --out {out}"
+    command = f"navigate --model {folder} --items 24 --out {out}"
     printed = algoscope(*command.split())
     assert "verdict: fails" in printed
     assert "do layers follow the steps?" in printed
@@ -159,7 +159,7 @@ def test_items_are_written_with_their_traces(algoscope, tmp_path):
 
 def test_what_heads_do_is_kept_listed_and_drawn(algoscope, tmp_path, monkeypatch, visit, axe):
     monkeypatch.chdir(tmp_path)
-    command = "primitives --model navigator --form letters --count 12"
+    command = "primitives --model navigator --count 12"
     assert "edge lookup" in algoscope(*command.split())
     [out] = (tmp_path / "runs").iterdir()
     assert out.name == "primitives-navigator-001"
@@ -184,7 +184,7 @@ def test_what_heads_do_is_kept_listed_and_drawn(algoscope, tmp_path, monkeypatch
 
 
 def test_steps_print_tables(algoscope, folder):
-    command = f"steps --model {folder} --items 4 --tokens 8 --form letters"
+    command = f"steps --model {folder} --items 4 --tokens 8"
     printed = algoscope(*command.split())
     assert "share of its visits written" in printed
     assert "verdict: " in printed

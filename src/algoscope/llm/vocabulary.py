@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from algoscope.llm.forms import FORMS
 
@@ -30,6 +30,17 @@ def form_tokenizer(form: str, more: Iterable[str] = ()) -> PreTrainedTokenizerFa
     words = FORMS[form]
     texts = " ".join((words.intro, words.one_way, words.reach, "Answer:"))
     return word_tokenizer([*words.names, *more, *split(re.sub(r"{\w+}", " ", texts))])
+
+
+def known_form(tokenizer: PreTrainedTokenizerBase) -> str:
+    """The first surface form whose nodes the tokenizer all has words for; the first of all where
+    there is none."""
+    unknown = tokenizer.unk_token_id
+    for name, form in FORMS.items():
+        ids = tokenizer(list(form.names), add_special_tokens=False)["input_ids"]
+        if unknown is None or not any(unknown in word for word in ids):
+            return name
+    return next(iter(FORMS))
 
 
 def split(text: str) -> list[str]:

@@ -57,16 +57,21 @@ class _AboutMazes(Verb):
     """Families of mazes: line, tree, random_tree, star, clusters, random, cogeval_…"""
     depths: tuple[int, ...] = (1, 2, 3)
     """Steps to the goal."""
-    form: str = "rooms"
-    """What nodes are: rooms, people, cities or letters."""
+    form: str | None = None
+    """What nodes are: rooms, people, cities or letters; the first that the model has words for,
+    unless said otherwise."""
     seed: int = 0
     """Seed of the mazes, of random weights and of resampling."""
 
-    def questions(self, **options: Any) -> "list[Item]":
-        """`options` are further ones of `llm.navigation`."""
+    def questions(self, subject: "Subject | None" = None, **options: Any) -> "list[Item]":
+        """For a subject in words that it has. `options` are further ones of `llm.navigation`."""
         from algoscope import llm
+        from algoscope.llm.vocabulary import known_form
 
-        options |= {name: getattr(self, name) for name in ("families", "depths", "form", "seed")}
+        options |= {name: getattr(self, name) for name in ("families", "depths", "seed")}
+        form = self.form or (known_form(subject.tokenizer) if subject else None)
+        if form:
+            options["form"] = form
         return llm.navigation(self.items, **options)
 
 
@@ -89,11 +94,11 @@ class Navigate(_AboutMazes, _AboutModel):
     def run(self) -> Answer:
         from algoscope import files, llm
 
-        items = self.questions(
-            size=self.size, branching=self.branching, directed=not self.undirected
-        )
+        options = {"size": self.size, "branching": self.branching, "directed": not self.undirected}
+        self.questions(**options)
         files.check_new(self.out)
         subject = self.subject()
+        items = self.questions(subject, **options)
         from algoscope.llm.page import page
         from algoscope.llm.results import study_json, tables, write_folder
 
@@ -103,7 +108,7 @@ class Navigate(_AboutMazes, _AboutModel):
         with contextlib.ExitStack() as place:
             made = files.unused_folder(f"navigate-{subject.name}")
             out = self.out or place.enter_context(made)
-            write_folder(study, out, page(study), subject, form=self.form)
+            write_folder(study, out, page(study), subject, form=items[0].form)
         return Answer(study_json(study), (*tables(study).values(), str(out / "page.html")))
 
 
@@ -176,8 +181,9 @@ class Primitives(_AboutModel):
     """Put prompts into the tokenizer's chat template."""
     count: int = 40
     """Minimal tasks of each primitive."""
-    form: str = "rooms"
-    """What is looked at: rooms, people, cities or letters."""
+    form: str | None = None
+    """What is looked at: rooms, people, cities or letters; the first that the model has words for,
+    unless said otherwise."""
     out: pathlib.Path | None = None
     """Write a run folder here (primitives.json, page.html, abilities.json); in runs/, unless said
     otherwise."""
@@ -186,16 +192,19 @@ class Primitives(_AboutModel):
         from algoscope import files
         from algoscope.llm import forms
 
-        forms.form(self.form)
+        if self.form:
+            forms.form(self.form)
         files.check_new(self.out)
         subject = self.subject()
         from algoscope.llm import heads, heads_page
+        from algoscope.llm.vocabulary import known_form
 
-        found = heads.study(subject, self.count, self.seed, self.form)
+        form = self.form or known_form(subject.tokenizer)
+        found = heads.study(subject, self.count, self.seed, form)
         with contextlib.ExitStack() as place:
             made = files.unused_folder(f"primitives-{subject.name}")
             out = self.out or place.enter_context(made)
-            config = {"count": self.count, "form": self.form, "seed": self.seed}
+            config = {"count": self.count, "form": form, "seed": self.seed}
             heads_page.write_folder(found, subject, out, config)
         return Answer(found, (*heads.tables(found).values(), str(out / "page.html")))
 
@@ -259,8 +268,9 @@ class Steps(_AboutMazes, _AboutModel):
         from algoscope.llm.chain_of_thought import judge
         from algoscope.llm.walks import walks
 
-        items = self.questions(question=self.question)
+        self.questions(question=self.question)
         subject = self.subject()
+        items = self.questions(subject, question=self.question)
         from algoscope.llm.offloading import offloading
 
         texts = [
