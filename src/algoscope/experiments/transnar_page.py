@@ -68,7 +68,7 @@ def page(results: dict[str, Any], name: str, album: Album) -> str:
 
 
 def _verdict(results: dict[str, Any], headline: str) -> str:
-    claims = result_of("full", results).claims
+    claims = result_of(results).claims
     state = "complete" if results["complete"] else "not complete: what is missing is not shown"
     return (
         element("p", "Does a Transformer that reads a reasoner answer with what that computed?",

@@ -109,13 +109,20 @@ def study_of(preset: str) -> "Study":
 def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
     from algoscope.experiments.transnar_study import run_study
 
-    return result_of(preset, run_study(study_of(preset), out, report))
+    return result_of(run_study(study_of(preset), out, report))
 
 
-def result_of(preset: str, results: dict[str, Any]) -> Result:
+def preset_of(results: dict[str, Any]) -> str:
+    """The preset whose test sizes a study has; those of the full one are the default."""
+    sizes = {preset: list(study_of(preset).test_sizes) for preset in PRESETS}
+    return next((name for name in PRESETS if sizes[name] == results["test_sizes"]), "full")
+
+
+def result_of(results: dict[str, Any]) -> Result:
     """What a study says, as far as it is."""
     from algoscope.experiments.transnar_tables import BASE, HYBRID, all_tables, verdict_of
 
+    preset = preset_of(results)
     numbers = results | {"verdict": to_json(verdict_of(results))}
     claims = []
     if {BASE, HYBRID} <= set(results["rows"]):
@@ -132,9 +139,7 @@ def summary(path: pathlib.Path) -> Result | None:
     results = read_json(written, Any) if written else {}
     if not isinstance(results, dict) or "unseen_sizes" not in results:
         return None
-    sizes = {preset: list(study_of(preset).test_sizes) for preset in PRESETS}
-    preset = next((name for name in PRESETS if sizes[name] == results["test_sizes"]), "full")
-    return result_of(preset, results)
+    return result_of(results)
 
 
 def _gain(preset: str, results: dict[str, Any]) -> Claim:
