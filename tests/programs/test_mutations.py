@@ -15,7 +15,7 @@ far: Float(8)
 parent = minimum(other.idx, where=other.found and edge.A)
 found = parent.found and not input.s
 far = 2 * parent.far + 1
-hint.reach_h = found
+hint.reach_h = 1 if found else 0
 hint.pi_h = output.pi = idx
 """
 
@@ -27,11 +27,17 @@ def test_every_place_is_changed_and_nothing_else():
         "extreme": 1,
         "negated": 4,
         "dropped": 4,
-        "number": 2,
+        "number": 4,
     }
     texts = [mutant.program.text for mutant in made]
     assert len(set(texts)) == len(texts)
-    assert "far = -2 * parent.far + 1" in "\n".join(texts)
+    for changed in (
+        "far = -2 * parent.far + 1",
+        "far = 2 * parent.far + 2",
+        "2 if found else 0",
+        "1 if found else 1",
+    ):
+        assert changed in "\n".join(texts)
     for mutant in made:
         before, after = (
             ast.unparse(ast.parse(text)).splitlines() for text in (TEXT, mutant.program.text)

@@ -3,7 +3,7 @@
     negated     a literal of a condition becomes its opposite
     dropped     a condition loses one of its literals
     extreme     minimum becomes maximum, or the other way round
-    number      a factor changes its sign, or what is added is one more
+    number      a factor changes its sign; any other number is one more
     class       another class of a categorical feature is read
 
 Declarations stay as they are, and so do names: a bound that is larger changes nothing.
@@ -96,8 +96,20 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, "_Change"]]:
             yield "class", _Change("other_class", 0)
         case ast.BinOp(left=ast.Constant(), op=ast.Mult()):
             yield "number", _Change("reverse", 0)
-        case ast.BinOp(right=ast.Constant(), op=ast.Add() | ast.Sub()):
-            yield "number", _Change("add_one", 0)
+    for field, position in _numbers(node):
+        yield "number", _Change("add_one", position, field)
+
+
+def _numbers(node: ast.AST) -> Iterator[tuple[str, int]]:
+    """The fields of a node of the syntax tree in which a number stands that is neither a factor nor
+    a class, with its position where a field has several."""
+    if isinstance(node, ast.Subscript):
+        return
+    for field, held in ast.iter_fields(node):
+        is_factor = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+        for position, value in enumerate(held if isinstance(held, list) else [held]):
+            if isinstance(value, ast.Constant) and not is_factor:
+                yield field, position
 
 
 class _Change(NamedTuple):
@@ -105,6 +117,7 @@ class _Change(NamedTuple):
 
     name: str
     position: int
+    field: str = ""
 
     def __call__(self, node) -> None:
         match self.name:
@@ -125,4 +138,6 @@ class _Change(NamedTuple):
             case "reverse":
                 node.left.value *= -1
             case "add_one":
-                node.right.value += 1
+                held = getattr(node, self.field)
+                number = held[self.position] if isinstance(held, list) else held
+                number.value += 1
