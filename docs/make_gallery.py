@@ -16,10 +16,13 @@ from exhibits import page, subjects, verdict_maps
 from algoscope.experiments.mind_the_gap import draw_figures
 from algoscope.experiments.mind_the_gap.solutions import ensembles_in
 from algoscope.files import write_bytes
+from algoscope.programs import printed, weight_pictures
 from algoscope.report.figures import style
 
 DOCS = pathlib.Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "results"
+PRINTED_SIZE = 16
+"""Nodes of the compiled networks that the paper prints."""
 
 
 def texts() -> dict[str, str]:
@@ -31,7 +34,20 @@ def texts() -> dict[str, str]:
     made |= {f"program-{f.program}.svg": subjects.alone(f) for f in shown if f.program not in pairs}
     made |= {f"verdicts-{task}.svg": verdict_maps.draw(lines) for task, lines in judged.items()}
     solved = ensembles_in(RESULTS / "mind_the_gap")
-    return made | {"README.md": page.page(shown, pairs, judged, solved)}
+    memoryless = verdict_maps.read(RESULTS / "words" / "memoryless.jsonl")
+    return made | {"README.md": page.page(shown, pairs, judged, memoryless, solved)}
+
+
+def figures() -> dict[str, bytes]:
+    """The paper's, by name: of trained networks, and of the compiled ones that it prints."""
+    solved = ensembles_in(RESULTS / "mind_the_gap")
+    drawn = [one for task in page.FIGURES for one in draw_figures.figures(solved[task]).values()]
+    made = {one.name: style.image(one, "svg") for one in drawn}
+    for number, (task, part, _) in page.PRINTED.items():
+        name = f"figure-{number}-{task}"
+        panels = printed.panels(printed.printed(task, PRINTED_SIZE).network)[part]
+        made[name] = weight_pictures.image(panels, name)
+    return {f"{name}.svg": octets for name, octets in made.items()}
 
 
 def main() -> None:
@@ -40,12 +56,9 @@ def main() -> None:
     if parser.parse_args().train:
         for task in subjects.LEARNT:
             subjects.train(task)
-    for name, text in texts().items():
-        write_bytes(DOCS / "gallery" / name, text.encode())
-    solved = ensembles_in(RESULTS / "mind_the_gap")
-    for task in page.FIGURES:
-        for drawn in draw_figures.figures(solved[task]).values():
-            write_bytes(DOCS / "gallery" / f"{drawn.name}.svg", style.image(drawn, "svg"))
+    made = {name: text.encode() for name, text in texts().items()} | figures()
+    for name, octets in made.items():
+        write_bytes(DOCS / "gallery" / name, octets)
 
 
 if __name__ == "__main__":

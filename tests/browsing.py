@@ -59,6 +59,8 @@ _CUT = """() => {
       + element.textContent.slice(0, 40));
 }"""
 
+WIDTHS = (NARROWEST, 640, 1280, 2560)
+"""Of screens, on which a page is looked at."""
 _OUT_OF_COLUMN = """() => {
   const column = document.querySelector("main"), style = getComputedStyle(column);
   const { left, right } = column.getBoundingClientRect();
@@ -77,7 +79,7 @@ _BROKEN_CARDS = """() => [...document.querySelectorAll(".counts dd")].filter((va
 }).map((value) => value.textContent)"""
 _CUT_WORDS = """() => [...document.querySelectorAll("figure svg")].flatMap((svg) => {
   const frame = svg.getBoundingClientRect();
-  const margin = parseFloat(getComputedStyle(svg.closest(".drawing")).paddingLeft);
+  const margin = parseFloat(getComputedStyle(svg.closest(".drawing") ?? svg).paddingLeft);
   return [...svg.querySelectorAll("text")].filter((text) => {
     const box = text.getBoundingClientRect();
     return box.width && (box.left < frame.left - margin || box.right > frame.right + margin);
@@ -90,6 +92,15 @@ def misplaced(page) -> list[str]:
     that are cut at the sides."""
     return [line for script in (_OUT_OF_COLUMN, _BROKEN_CARDS, _CUT_WORDS)
             for line in page.evaluate(script)]  # fmt: skip
+
+
+def askew(page) -> dict[int, list[str]]:
+    """By width of the screen: what is misplaced, and what makes the page scroll sideways."""
+    found = {}
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        found[width] = misplaced(page) + page.evaluate(_TOO_WIDE)
+    return {width: lines for width, lines in found.items() if lines}
 
 
 def obstacles(page, axe: str) -> list[str]:

@@ -6,6 +6,7 @@ import dataclasses
 import pathlib
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from algoscope import networks, tasks
@@ -120,6 +121,27 @@ def logit_shape(feature, nodes) -> tuple[int, ...]:
     if feature.is_pointer:
         return (*feature.dense_shape(nodes), nodes)
     return feature.dense_shape(nodes)
+
+
+def differences(network, told: Told) -> dict[str, float]:
+    """Between the logits in the page and those of `networks.run`: the largest of each feature."""
+    logits, largest = jax.device_get(networks.run(network, told.batch).logits), {}
+    for sample, named in enumerate(told.values):
+        for name, truth in logits_in_python(network, told.batch, sample, logits).items():
+            largest[name] = max(largest.get(name, 0), float(np.abs(named[name] - truth).max()))
+    return largest
+
+
+def in_float64(tree):
+    """Networks and batches, for use where JAX has float64."""
+    return jax.tree.map(
+        lambda array: (
+            np.asarray(array, np.float64)
+            if np.issubdtype(np.asarray(array).dtype, np.floating)
+            else array
+        ),
+        tree,
+    )
 
 
 class Parts:

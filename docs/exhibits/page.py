@@ -30,7 +30,21 @@ FIGURES = {
         "14": "Attention in full: all exact programs, then three networks.",
     },
 }
-"""Of Mind The Gap, by task and number."""
+"""Of trained networks in Mind The Gap, by task and number."""
+PRINTED = {
+    "6": ("bellman_ford", "main", "The main parameters that the paper prints."),
+    "7": ("bellman_ford", "auxiliary", "Those of encoders and decoders."),
+    "8": ("bfs", "main", "The main parameters that the paper prints."),
+    "9": ("bfs", "auxiliary", "Those of encoders and decoders."),
+}
+"""Figures of the compiled networks that the paper prints: task, part and caption."""
+_MEMORYLESS = {
+    "deep+discrete+memoryless+views+scheduled+rate-1e-3": "BFS without memory",
+    "attention+locked+deep+discrete+memoryless+views+scheduled+rate-1e-3": (
+        "BFS without memory, attention taught"
+    ),
+}
+"""Recipes of results/words/memoryless.jsonl."""
 _NAMES = {"bfs": "BFS", "bellman_ford": "Bellman-Ford", "dfs": "DFS", "dijkstra": "Dijkstra"}
 _ACROSS = 2
 
@@ -39,9 +53,11 @@ def page(
     shown: Sequence[Family],
     pairs: Mapping[str, Compared],
     judged: Mapping[str, Sequence[Line]],
+    memoryless: Sequence[Line],
     solved: Mapping[str, Solutions],
 ) -> str:
-    parts = [_start(), _pairs(pairs), _verdicts(judged), _paper(solved), _programs(shown)]
+    verdicts = _verdicts(judged, memoryless)
+    parts = [_start(), _pairs(pairs), verdicts, _paper(solved), _programs(shown)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -81,18 +97,18 @@ def _moral(pair: Compared) -> str:
     return ""
 
 
-def _verdicts(judged: Mapping[str, Sequence[Line]]) -> str:
-    words = [
-        word
-        for word in WORDS
-        if any(line["word"] == word for one in judged.values() for line in one)
-    ]
+def _verdicts(judged: Mapping[str, Sequence[Line]], memoryless: Sequence[Line]) -> str:
+    said = {line["word"] for lines in (*judged.values(), memoryless) for line in lines}
+    words = [word for word in WORDS if word in said]
     heads = ["task", "weights", *(f"*{word}*" for word in words)]
     rows = []
     for task, lines in judged.items():
         for weights, told in (("last", "last"), ("best", "best on validation")):
             counts = Counter(line["word"] for line in lines if line["weights"] == weights)
             rows.append([_NAMES[task], told, *(str(counts[word]) for word in words)])
+    for recipe, told in _MEMORYLESS.items():
+        counts = Counter(line["word"] for line in memoryless if line["recipe"] == recipe)
+        rows.append([told, "last", *(str(counts[word]) for word in words)])
     table = [heads, ["---"] * len(heads), *rows]
     pictures = "\n\n".join(
         f"![Trained networks of {_NAMES[task]}, and the families of problems on which they are "
@@ -103,9 +119,12 @@ def _verdicts(judged: Mapping[str, Sequence[Line]]) -> str:
         "## Verdicts\n\n"
         "Does a trained network run the algorithm? Networks of Mind The Gap's setting, each tried "
         "on problems that are made to break it ([what was found](../explanation/findings.md), "
-        "[what the words mean](../explanation/verdict.md)).\n\n"
+        "[what the words mean](../explanation/verdict.md)). Those without memory learnt another "
+        "way: hints fed back as decisions, deeper graphs, edges encoded in both directions; they "
+        "were judged without a search ([how](../lab/recipes.md#128-seeds)).\n\n"
         + "\n".join(f"| {' | '.join(row)} |" for row in table)
-        + f"\n\n{pictures}\n\nNetworks with their last weights, the best on the left."
+        + f"\n\n{pictures}\n\nNetworks of the paper's setting with their last weights, the best "
+        "on the left."
     )
 
 
@@ -123,6 +142,14 @@ def _paper(solved: Mapping[str, Solutions]) -> str:
         for number, caption in captions.items():
             name = f"Figure {number}, {_NAMES[task]}"
             parts.append(f"**{name}.** {caption}\n\n![{name}](figure-{number}-{task}.svg)")
+    for number, (task, _, caption) in PRINTED.items():
+        name = f"Figure {number}, {_NAMES[task]}"
+        parts.append(f"**{name}.** {caption}\n\n![{name}](figure-{number}-{task}.svg)")
+    parts.append(
+        "Figures 12, 13 and 16 to 18, the loss landscapes, are not here: they need planes and "
+        "Hessians of trained networks, which were not measured yet ([the experiment]"
+        "(../lab/mind-the-gap.md))."
+    )
     return "\n\n".join(parts)
 
 
@@ -135,8 +162,9 @@ def _programs(shown: Sequence[Family]) -> str:
     )
     return (
         "## A compiled program of each family\n\n"
-        "All families of CLRS-30 but dynamic programming, for which there is no program yet "
-        "([the language](../reference/programs.md)).\n\n"
+        "All families of CLRS-30 but dynamic programming, for which there is no program: its "
+        "tables are variables of pairs of nodes that last from step to step, and in [the language]"
+        "(../reference/programs.md) pairs keep nothing.\n\n"
         f"<table>\n{table}\n</table>"
     )
 

@@ -51,18 +51,41 @@ def test_files_are_what_the_command_makes(made):
         assert all(abs(float(a) - float(b)) < 0.11 for a, b in pairs), f"{name}: {ANEW}"
 
 
-def test_the_page_shows_every_picture_and_no_other(page):
+@pytest.fixture(scope="module")
+def made_figures(exhibits) -> dict[str, bytes]:
+    return exhibits[0].figures()
+
+
+def _structure(svg: bytes) -> list[tuple[str, str | None, int]]:
+    """Elements, their colours and how many points they have. Letters are left out, and so are
+    places: each font has other outlines, and leaves another frame."""
+    found = []
+
+    def walk(element: xml.etree.ElementTree.Element) -> None:
+        if element.get("id", "").startswith("text") or element.tag.endswith("defs"):
+            return
+        found.append((element.tag, element.get("style"), len(element.get("d", "").split())))
+        for part in element:
+            walk(part)
+
+    walk(xml.etree.ElementTree.fromstring(svg))
+    return found
+
+
+def test_the_papers_figures_are_what_the_command_makes(made_figures):
+    for name, made in made_figures.items():
+        kept = (GALLERY / name).read_bytes()
+        assert _structure(kept) == _structure(made), f"{name}: {ANEW}"
+        assert len(_structure(made)) > 100
+
+
+def test_the_page_shows_every_picture_and_no_other(page, made_figures):
     shown = set(links(page)) | set(re.findall(r'src="([^"]+)"', page))
     there = {path.name for path in GALLERY.glob("*.svg")}
     assert {name for name in shown if name.endswith(".svg")} == there
-    figures = {f"figure-{number}-{task}.svg" for task, number in _figures()}
-    assert figures <= there
+    assert set(made_figures) <= there
     for href in re.findall(r'href="([^"]+)"', page):
         assert (GALLERY / href).exists(), href
-
-
-def _figures() -> list[tuple[str, str]]:
-    return [(task, number) for task, known in draw_figures._FIGURES.items() for number in known]
 
 
 def test_it_is_small_and_names_no_day():
@@ -90,6 +113,19 @@ def test_words_are_those_of_the_results(page):
         shares = [f"{100 * _share(last, family):.1f} %" for family in last[0]["families"]]
         written = re.findall(r'class="muted" x="[\d.]+" y="[\d.]+">([\d.]+ %)<', picture)
         assert Counter(shares) <= Counter(written)
+
+
+def test_words_of_networks_without_memory_are_those_of_the_results(page):
+    shown = table(page, "task", "weights")
+    text = (ROOT / "results/words/memoryless.jsonl").read_text()
+    lines = [line for line in map(json.loads, text.splitlines()) if "word" in line]
+    for told, taught in (("", False), (", attention taught", True)):
+        own = [line for line in lines if line["recipe"].startswith("attention") == taught]
+        counts = Counter(line["word"] for line in own)
+        (row,) = [r for r in shown.rows if r[0] == f"BFS without memory{told}"]
+        said = dict(zip(shown.columns[2:], map(int, row[2:]), strict=True))
+        assert {word.strip("*"): n for word, n in said.items() if n} == counts
+        assert sum(counts.values()) == 128
 
 
 def _share(lines: list[dict], family: str) -> float:

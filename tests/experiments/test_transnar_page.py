@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from browsing import FONTS, NARROWEST, obstacles, too_wide
+from browsing import FONTS, NARROWEST, askew, cut_on_paper, obstacles, too_wide
 from pages import ROOT
 
 from algoscope import cli
@@ -56,6 +56,8 @@ def test_the_command_writes_the_page_of_a_study(study, monkeypatch, capsys, visi
         assert all(cell in text for row in table.rows for cell in row)
     assert shown.locator("figure").count() == 4
     assert obstacles(shown, axe) == []
+    assert askew(shown) == {}
+    assert cut_on_paper(shown) == []
     narrow, _ = visit(path.as_uri(), width=NARROWEST, theme="dark")
     assert {font: too_wide(narrow, font) for font in FONTS} == {font: [] for font in FONTS}
     names = {file.name for file in (study / "figures").iterdir()}

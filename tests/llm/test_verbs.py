@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from browsing import FONTS, NARROWEST, cut_on_paper, obstacles, too_wide
+from browsing import FONTS, NARROWEST, askew, cut_on_paper, obstacles, too_wide
 from tiny_models import tiny_llama
 
 from algoscope import cli, files
@@ -95,6 +95,7 @@ def _check_maze(visit, axe, out, study):
     assert box.locator("circle.node.special").count() == 4, "start and goal, for two tokens"
     assert not troubles
     assert obstacles(shown, axe) == []
+    assert askew(shown) == {}
     assert cut_on_paper(shown) == []
 
 
@@ -131,6 +132,8 @@ def test_the_case_studys_own_prompt_is_described_and_not_judged(algoscope, tmp_p
     shown, troubles = visit((out / "page.html").as_uri())
     assert not troubles
     assert obstacles(shown, axe) == []
+    assert askew(shown) == {}
+    assert cut_on_paper(shown) == []
     with pytest.raises(SystemExit, match="which exists"):
         algoscope(*command.split())
 
@@ -181,6 +184,8 @@ def test_what_heads_do_is_kept_listed_and_drawn(algoscope, tmp_path, monkeypatch
     assert not troubles
     assert too_wide(shown, next(iter(FONTS))) == []
     assert obstacles(shown, axe) == []
+    assert askew(shown) == {}
+    assert cut_on_paper(shown) == []
 
 
 def test_steps_print_tables(algoscope, folder):

@@ -6,6 +6,7 @@ import pathlib
 import sys
 
 import pytest
+from in_page import write
 
 from algoscope import cli, runs
 from algoscope.report import findings
@@ -47,3 +48,19 @@ def found(demo):
 @pytest.fixture(scope="session")
 def page_path(demo) -> pathlib.Path:
     return demo[0].path / "report.html"
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    write(path)
+    context = browser.new_context(offline=True)
+    shown = context.new_page()
+    shown.goto(path.as_uri())
+    yield shown
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def families(page) -> list[str]:
+    return page.evaluate("Families.names")

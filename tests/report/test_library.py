@@ -8,7 +8,7 @@ import sys
 import matplotlib.image
 import numpy as np
 import pytest
-from browsing import NARROWEST, cut_on_paper, obstacles, too_wide
+from browsing import NARROWEST, askew, cut_on_paper, obstacles, too_wide
 
 from algoscope import cli, programs, tasks
 from algoscope.markup import escape
@@ -103,6 +103,8 @@ def test_the_page_never_scrolls_sideways(visit, page):
         folded.evaluate("details => details.open = true")
         folded.scroll_into_view_if_needed()
     shown.wait_for_selector(".stepper[data-program=bfs_highest][data-ready]")
+    assert askew(shown) == {}
+    shown.set_viewport_size({"width": NARROWEST, "height": 900})
     assert too_wide(shown, "DejaVu Sans Mono") == []
 
 

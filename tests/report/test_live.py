@@ -3,6 +3,8 @@
 import contextlib
 import json
 import math
+import os
+import re
 import shutil
 import socket
 import subprocess
@@ -14,23 +16,26 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from browsing import NARROWEST, cut_on_paper, obstacles, too_wide
+from browsing import NARROWEST, askew, cut_on_paper, obstacles, too_wide
 from finished import finished_run
 from serving import serving
 
 from algoscope import runs
 from algoscope.measures import Evidence, Judgement
 from algoscope.report import kept, server
+from algoscope.report.findings import read_judgements
+from algoscope.report.verdicts import headline
 from algoscope.report.watching import Watch
 from algoscope.runs import live, lock, reservation
 from algoscope.runs.live import Curves, Live, Point
 from algoscope.serialise import to_json
-from algoscope.verdict import APPROXIMATES, SHORTCUT, Verdict
+from algoscope.verdict import SHORTCUT, Verdict
 
-TINY = (
-    "--steps 400 --seeds 2 --sizes 4 --batch 4 --network width=4 --evaluate-every 50 "
-    "--time-buckets 1 --scored-on fresh"
-)
+SMALL = [
+    *("--steps", "300", "--seeds", "2", "--sizes", "8", "--batch", "16", "--network", "width=64"),
+    *("--learning-rate", "0.001", "--evaluate-every", "50", "--scored-on", "fresh"),
+]
+"""Networks as the demo has them."""
 EVIL = "<img src=x onerror=window.owned=1>"
 
 
@@ -46,38 +51,56 @@ def _judge(run, seed: int, word: str) -> None:
     path.write_text(json.dumps(to_json(kept.Kept(0, 4, "digest", judgement))))
 
 
-def test_a_training_is_watched_until_it_is_its_report(tmp_path, visit):
-    """In a browser, which never loads the page again."""
+_WATCH = """() => {
+  window.seen = [];
+  new MutationObserver(() => seen.push(document.querySelector("main").innerText))
+    .observe(document.querySelector("[data-stream]"), { childList: true, subtree: true,
+      characterData: true });
+}"""
+
+
+def test_a_training_is_watched_until_it_is_its_report(demo, tmp_path, visit):
+    """In a browser, which never loads the page again: `train --report` in another process, all that
+    comes on the way, and at the end the report, in which networks run. What was compiled for the
+    demo is not compiled again."""
     path = tmp_path / "runs" / EVIL
     path.parent.mkdir()
-    start = "from algoscope import cli; cli.main()"
-    command = [sys.executable, "-c", start, "train", "bfs", "--out", str(path), *TINY.split()]
+    few = kept.problems_kept(demo[0], "bfs")
+    start = f"from algoscope import cli, falsify; falsify.PROBLEMS = {few}; cli.main()"
+    command = [sys.executable, "-c", start, "train", "bfs", "--report", "--out", str(path), *SMALL]
+    environment = os.environ | {"XDG_CACHE_HOME": str(demo[0].path.parents[1] / "cache")}
     with (
         serving(server.app(path.parent)) as port,
-        subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process,
+        subprocess.Popen(
+            command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        ) as process,
     ):
         listed, _ = visit(_address(port))
         row = listed.locator("tr[data-run]")
         row.wait_for()
         row.locator("a:text-is('watch')").wait_for()
         page, _ = visit(_address(port, row.locator("a").get_attribute("href").lstrip("/")))
-        page.evaluate("window.stayed = true")
+        page.evaluate(_WATCH)
         page.locator("svg.chart polyline").first.wait_for()
-        assert process.wait(timeout=300) == 0
-        page.wait_for_selector("[role=status]:has-text('verdicts come as it is judged')")
-        assert page.inner_text("dt >> nth=1") == "step"
-        assert page.locator("svg.chart polyline").count() == 2
-        run = runs.open(path)
-        _judge(run, 0, SHORTCUT)
-        page.wait_for_selector("td:has-text('shortcut')")
-        _judge(run, 1, APPROXIMATES)
-        page.wait_for_selector("[role=status]:has-text('2 of 2 networks judged')")
-        row.locator("td:has-text('approximates')").wait_for()
-        (path / "report.html").write_text("<h1>the report</h1>")
-        page.frame_locator("iframe").locator("h1:text-is('the report')").wait_for()
+        assert process.wait(timeout=500) == 0
+        report = page.frame_locator("iframe")
+        report.locator(".explorer[data-ready]").wait_for()
+        report.locator(".modes .own").click()
+        report.locator(".differs").nth(1).filter(
+            has_text=re.compile("algorithm|differs")
+        ).wait_for()
         row.locator("a:text-is('report')").wait_for()
-        assert page.evaluate("window.stayed && window.owned === undefined")
+        seen = "\n".join(page.evaluate("seen"))
+        assert page.evaluate("window.owned === undefined")
         assert listed.evaluate("window.owned === undefined")
+        findings = read_judgements(runs.open(path), "bfs")
+        assert report.locator("h1").inner_text().rstrip(".") == headline("bfs", findings)
+    assert "\ntraining\n" in seen
+    assert re.search(r"time left\s+\d+:\d\d:\d\d", seen), "while it is trained"
+    assert re.search(r"validation\s+0\.\d{4}", seen)
+    assert re.search(r"\d of 2 networks judged", seen)
+    word = findings["seed 0"].verdict.word
+    assert re.search(rf"seed 0\W+{word}", seen), "verdicts come before the report"
     assert not (path / live.FILE).exists()
 
 
@@ -232,6 +255,7 @@ def test_nothing_keeps_a_keyboard_or_a_screen_reader_from_watching(
         assert page.locator("td:has-text('shortcut')").count() == 1
         assert obstacles(page, axe) == []
         assert too_wide(page, "DejaVu Sans") == []
+        assert askew(page) == {}
         assert cut_on_paper(page) == []
 
 

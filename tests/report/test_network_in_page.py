@@ -5,38 +5,21 @@ import base64
 import jax
 import numpy as np
 import pytest
-from in_page import logits_in_python, told_by, write
+from in_page import Told, differences, in_float64, logits_in_python, told_by
 from pages import ROOT
+from train_briefly import trained
 
 from algoscope import networks, programs, tasks
-from algoscope.measures import exchanges
 from algoscope.networks import NetworkConfig
 from algoscope.programs import Role
 from algoscope.programs.compiler import compile_program
 from algoscope.report import live
-from algoscope.tasks import Batch, Kind, Stage
-from algoscope.tasks.sampling import trace_problems
+from algoscope.tasks import Kind, Stage
 
 TASKS = [name for name in tasks.names(variants=True) if live.runs_in_page(tasks.get(name))]
 TIES = "with ties"
 _WEIGHTED = ("bellman_ford", "dijkstra", "mst_prim")
 _SORTING = ("dijkstra", "mst_prim", "mst_kruskal")
-
-
-@pytest.fixture(scope="module")
-def page(browser, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "page.html"
-    write(path)
-    context = browser.new_context(offline=True)
-    shown = context.new_page()
-    shown.goto(path.as_uri())
-    yield shown
-    context.close()
-
-
-@pytest.fixture(scope="module")
-def families(page) -> list[str]:
-    return page.evaluate("Families.names")
 
 
 def test_the_page_has_the_algorithms_that_python_says(page):
@@ -118,29 +101,47 @@ NETWORKS = [
 )
 def test_logits_are_those_of_networks_run(page, families, task, config, count):
     network = networks.build(task, config, key=jax.random.key(3))
-    batch, values = told_by(page, task, families, 6, count, network)
-    logits = jax.device_get(networks.run(network, batch).logits)
-    for sample, named in enumerate(values):
-        for name, truth in logits_in_python(network, batch, sample, logits).items():
-            assert np.abs(named[name] - truth).max() < 1e-3, name
+    told = told_by(page, task, families, 6, count, network)
+    assert max(differences(network, told).values()) < 1e-3
 
 
-@pytest.mark.parametrize(
-    ("task", "nodes", "count"), [("bfs", 8, 200), ("dijkstra", 6, 50), ("dfs", 5, 10)]
-)
-def test_logits_of_trained_networks_are_those_of_networks_run(page, families, task, nodes, count):
-    network, _ = networks.load(ROOT / "docs" / "gallery" / "networks" / f"{task}.safetensors")
-    batch, values = told_by(page, task, families, nodes, count, network)
-    logits = jax.device_get(networks.run(network, batch).logits)
-    for sample, named in enumerate(values):
-        for name, truth in logits_in_python(network, batch, sample, logits).items():
-            assert np.abs(named[name] - truth).max() < 1e-3, name
+def gallery(task: str) -> networks.Network:
+    return networks.load(ROOT / "docs" / "gallery" / "networks" / f"{task}.safetensors")[0]
+
+
+@pytest.mark.parametrize("processor", sorted(networks.PROCESSORS))
+def test_logits_of_every_processor_are_those_of_networks_run_once_trained(
+    page, families, processor
+):
+    network, task = trained(processor)
+    told = told_by(page, task, families, 6, 200, network)
+    assert max(differences(network, told).values()) < 1e-3
+
+
+@pytest.mark.parametrize(("task", "nodes"), [("bfs", 8), ("dijkstra", 6), ("dfs", 4)])
+def test_logits_of_the_gallery_are_those_of_networks_run(page, families, task, nodes):
+    told = told_by(page, task, families, nodes, 200, gallery(task))
+    assert max(differences(gallery(task), told).values()) < 1e-3
+
+
+def test_what_float32_loses_over_many_steps_the_page_does_not(page, families):
+    """At 16 nodes DFS takes up to 47 steps, each of which reads what was said before: rounding
+    grows, in Python alone. The page has float64, and the logits that Python has in float64."""
+    network = gallery("dfs")
+    told = told_by(page, "dfs", families, 16, 1, network)
+    assert told.batch.lengths.max() > 40
+    rounded = max(differences(network, told).values())
+    with jax.enable_x64(True):
+        double = Told(in_float64(told.batch), told.values)
+        exact = max(differences(in_float64(network), double).values())
+    assert exact < 1e-5, "what is left is that the test packs the page's numbers as float32"
+    assert exact < rounded / 10
 
 
 @pytest.mark.parametrize(
     ("task", "nodes", "count"),
     [("bfs", 8, 200), ("bellman_ford", 8, 200), ("dijkstra", 6, 200), ("mst_prim", 6, 200),
-     ("dfs", 4, 200), ("bridges", 5, 10)],
+     ("dfs", 4, 200), ("bridges", 4, 200)],
 )  # fmt: skip
 def test_compiled_programs_decide_the_same(page, families, task, nodes, count):
     """On every graph, but equal lengths: programs that compare lengths have no rule for them, and
@@ -170,7 +171,9 @@ def test_half_precision_is_read_as_numpy_writes_it(page):
     values = np.array([0, -0.0, 1, -1.5, 6e-8, 2**-14, 65504, 1 / 3], np.float16)
     array = {"shape": [len(values)], "values": base64.b64encode(values.tobytes()).decode()}
     read = page.evaluate(
-        "array => Array.from(Weights.read({ arrays: { a: array }, precision: 'float16' }).a)", array
+        "array => Array.from(Weights.read({ arrays: { a: array }, precision: 'float16' }, "
+        "new Map([['a', array.shape]])).a)",
+        array,
     )
     assert read == values.astype(float).tolist()
 
@@ -238,115 +241,5 @@ def test_networks_in_half_precision_are_the_rounded_ones(page, families):
         for name, array in networks.arrays(network).items()
     }
     rounded = networks.with_arrays(network, rounded)
-    batch, values = told_by(page, "bfs", families, 6, 200, network, "float16")
-    logits = jax.device_get(networks.run(rounded, batch).logits)
-    for sample, named in enumerate(values):
-        for name, truth in logits_in_python(rounded, batch, sample, logits).items():
-            assert np.abs(named[name] - truth).max() < 1e-3, name
-
-
-_CHANGED = """([task, description, A, s, others, change]) => {
-  const network = Network.read(description, task.features), n = A.length;
-  const problem = (rows, source) => Algorithms.trace(task.name, task.features,
-    { n, A: Float64Array.from(rows.flat()), s: source });
-  const exchanges = (change.exchanges ?? []).map(({ step, node }) =>
-    ({ step, node, donor: Network.run(network, problem(others, s)) }));
-  const interventions = Interventions.from({
-    off: new Set(change.off ?? []), pins: change.pins ?? [], exchanges });
-  const { logits, attention } = Network.run(network, problem(A, s), interventions);
-  const told = Object.fromEntries(Object.entries(logits).map(([name, rows]) =>
-    [name, Array.isArray(rows) ? rows.map((row) => Array.from(row)) : Array.from(rows)]));
-  return { logits: told, attention: attention.map((step) => Array.from(step)) };
-}"""
-LINE = np.eye(6, k=1) + np.eye(6, k=-1)
-"""A line of six nodes: breadth-first search takes five steps."""
-SHORT = LINE + np.eye(6, k=3) + np.eye(6, k=-3)
-BFS_NETWORKS = {
-    "trained": NetworkConfig(width=16, heads=2),
-    "pgn": NetworkConfig(width=16, processor="pgn"),
-    "compiled": None,
-}
-
-
-def bfs_network(kind: str):
-    config = BFS_NETWORKS[kind]
-    if config is None:
-        return compile_program(programs.get("bfs")).network
-    return networks.build("bfs", config, key=jax.random.key(7))
-
-
-def changed_in_page(page, network, change):
-    given = [
-        live.task_data(tasks.get("bfs")),
-        live.describe(network, "float32"),
-        *(LINE.tolist(), 0, SHORT.tolist(), change),
-    ]
-    return page.evaluate(_CHANGED, given)
-
-
-def on(adjacency) -> Batch:
-    return trace_problems(tasks.get("bfs"), 6, [{"A": adjacency, "s": np.array([0])}])
-
-
-@pytest.mark.parametrize("kind", BFS_NETWORKS)
-@pytest.mark.parametrize("node", [1, 3])
-def test_an_exchanged_state_leads_where_it_does_in_python(page, kind, node):
-    """A node's hidden state and hints before step 3 are those that it has on another graph."""
-    network, step = bfs_network(kind), 2
-    base, other = on(LINE), on(SHORT)
-    starts = [
-        networks.state_after(network, networks.run(network, batch), np.array([step - 1]))
-        for batch in (base, other)
-    ]
-    hidden = starts[0].hidden.at[:, node].set(starts[1].hidden[:, node])
-    hints = {
-        name: value.at[:, node].set(starts[1].hints[name][:, node])
-        for name, value in starts[0].hints.items()
-    }
-    rest = exchanges.cut(base, int(base.lengths[0]) - 1 - step)
-    truth = networks.run_from(network, rest, networks.Start(hidden, hints)).logits
-    change = {"exchanges": [{"step": step, "node": node}]}
-    told = changed_in_page(page, network, change)["logits"]
-    unchanged = changed_in_page(page, network, {})["logits"]
-    for name in ("reach_h", "pi_h"):
-        expected = np.asarray(truth[name][0])
-        # Logits of programs are large, and differences of larger numbers.
-        tolerance = max(1e-3, 1e-6 * np.abs(expected).max())
-        assert np.abs(np.reshape(told[name][step:], expected.shape) - expected).max() < tolerance
-        assert told[name][:step] == unchanged[name][:step]
-    if kind == "compiled":
-        parents = [np.reshape(each["pi_h"], (-1, 6, 6)).argmax(-1) for each in (told, unchanged)]
-        assert np.array_equal(*parents) == (node == 1), "node 1 is reached alike in both graphs"
-
-
-def test_a_head_that_is_off_gives_nothing(page):
-    """As if its values were 0."""
-    network = bfs_network("trained")
-    arrays = {name: np.array(array) for name, array in networks.arrays(network).items()}
-    half = arrays["processor.value.weight"].shape[1] // 2
-    for name in ("processor.value.weight", "processor.value.bias"):
-        arrays[name][..., :half] = 0
-    truth = networks.run(networks.with_arrays(network, arrays), on(LINE)).logits
-    told = changed_in_page(page, network, {"off": [0]})["logits"]
-    for name, rows in truth.items():
-        expected = np.asarray(rows[0])
-        assert np.abs(np.reshape(told[name], expected.shape) - expected).max() < 1e-3, name
-    other = changed_in_page(page, network, {"off": [1]})["logits"]
-    assert np.abs(np.array(other["pi"]) - np.array(told["pi"])).max() > 1e-3
-
-
-@pytest.mark.parametrize("kind", BFS_NETWORKS)
-def test_a_pinned_node_reads_one_node_alone(page, kind):
-    network = bfs_network(kind)
-    told = changed_in_page(page, network, {"pins": [{"receiver": 2, "sender": 5}]})
-    for step in told["attention"]:
-        rows = np.reshape(step, (-1, 6, 6))
-        assert np.allclose(rows[:, 2], np.eye(6)[5])
-    unchanged = changed_in_page(page, network, {})
-    before, after = (np.array(each["attention"][0]).reshape(-1, 6, 6) for each in (unchanged, told))
-    assert np.allclose(np.delete(before, 2, 1), np.delete(after, 2, 1)), "others read as before"
-    if kind == "compiled":
-        right = changed_in_page(page, network, {"pins": [{"receiver": 2, "sender": 1}]})
-        reached = [np.array(each["logits"]["reach_h"]) > 0 for each in (unchanged, right, told)]
-        assert np.array_equal(reached[0][1:], reached[1][1:]), "it would read node 1 anyway"
-        assert not reached[2][:, 2].any(), "nobody reaches node 5 from which it reads"
+    told = told_by(page, "bfs", families, 6, 200, network, "float16")
+    assert max(differences(rounded, told).values()) < 1e-3

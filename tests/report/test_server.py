@@ -14,7 +14,7 @@ import urllib.parse
 import urllib.request
 
 import pytest
-from browsing import FONTS, NARROWEST, cut_on_paper, obstacles, too_wide
+from browsing import FONTS, NARROWEST, askew, cut_on_paper, obstacles, too_wide
 from finished import finished_run
 from serving import serving
 from starlette.testclient import TestClient
@@ -301,4 +301,5 @@ def test_nothing_keeps_a_keyboard_or_a_screen_reader_out(folder, visit, axe, the
         for path in ("", "compare?a=first&b=first", "run/first", "report/nothing"):
             page, _ = visit(f"http://{server.HOST}:{port}/{path}", theme=theme)
             assert obstacles(page, axe) == [], path
+            assert askew(page) == {}, path
             assert cut_on_paper(page) == [], path

@@ -6,7 +6,7 @@ import re
 import jax
 import numpy as np
 import pytest
-from browsing import FONTS, NARROWEST, cut_on_paper, obstacles, too_wide
+from browsing import FONTS, NARROWEST, askew, cut_on_paper, obstacles, too_wide
 from in_page import explored, write_studio
 from pages import ROOT
 
@@ -539,6 +539,7 @@ def test_the_studio_keeps_nobody_out(studio, bfs, axe, theme):
     shown, _ = studio(bfs, theme=theme)
     shown.select_option("[aria-label='selected node or edge']", label="node 0")
     assert obstacles(shown, axe) == []
+    assert askew(shown) == {}
 
 
 @pytest.mark.parametrize("font", list(FONTS)[:2])

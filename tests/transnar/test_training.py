@@ -9,7 +9,7 @@ import sys
 import jax
 import numpy as np
 import pytest
-from browsing import FONTS, NARROWEST, cut_on_paper, obstacles, too_wide
+from browsing import FONTS, NARROWEST, askew, cut_on_paper, obstacles, too_wide
 from tiny_towers import CONFIG, TOWER
 
 from algoscope import cli, networks, runs, transnar
@@ -216,6 +216,7 @@ def test_a_page_shows_what_each_token_of_an_answer_reads(
             assert np.abs(values - read.nodes[layer, :, token].mean(0)).max() < 0.5 / 255 + 6e-4
     assert not troubles
     assert obstacles(shown, axe) == []
+    assert askew(shown) == {}
     assert cut_on_paper(shown) == []
     narrow, _ = visit(path.as_uri(), width=NARROWEST, theme="dark")
     assert obstacles(narrow, axe) == []

@@ -5,6 +5,7 @@ scale, since weights differ by factors of millions; small matrices have their nu
 The ground shines through where weights are small, so that pictures are for light and dark pages.
 """
 
+import io
 import pathlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -37,6 +38,17 @@ def draw(
             drawn.savefig(path, dpi=100, metadata=metadata)
             paths.append(path)
     return paths
+
+
+def image(panels: list[Panel], name: str) -> bytes:
+    """The panels as SVG on white; of one name, the same bytes each time."""
+    import matplotlib
+
+    file = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": name}):
+        drawn = figure("", panels)
+        drawn.savefig(file, format="svg", metadata={"Date": None}, facecolor="white")
+    return file.getvalue()
 
 
 def figure(title: str, panels: list[Panel], page: float = _PAGE) -> "Figure":

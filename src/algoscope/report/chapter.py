@@ -20,8 +20,8 @@ class Source(NamedTuple):
     name: str
     """Of the run, or of the files of a user's own models."""
     findings: Findings
-    subjects: Mapping[str, Subject]
-    """All that were judged, by the names in the findings."""
+    subjects: Mapping[str, Subject | live.Missing]
+    """All that were judged, by the names in the findings; or why one does not run in the page."""
     run: Run | None = None
     """None of a user's own models."""
 

@@ -3,12 +3,13 @@ then the evidence."""
 
 import pathlib
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from algoscope import falsify, progress, tasks
 from algoscope.falsify import Subject
 from algoscope.files import make_room, place, write_bytes
 from algoscope.markup import escape
+from algoscope.networks import Network
 from algoscope.programs.compiler import Compiled
 from algoscope.report import explorer, html, verdicts
 from algoscope.report.chapter import Chapter, Source
@@ -16,6 +17,7 @@ from algoscope.report.examine import findings, findings_of, members_of
 from algoscope.report.figures import style
 from algoscope.report.findings import Findings
 from algoscope.report.html import Section
+from algoscope.report.live import Missing
 from algoscope.report.sections import explorer_data_id, sections
 from algoscope.runs import Run, RunError
 from algoscope.tasks import Task
@@ -28,13 +30,19 @@ def report(
     problem_seed: int = 0,
     problems: int | None = None,
     remeasure: bool = False,
+    inline: Collection[int] | None = None,
     report: Callable[[str], None] = lambda text: None,
 ) -> pathlib.Path:
     """Examines the runs as far as that is not done (see `findings`), and writes their page, with
-    the figures in a folder beside it. Returns the path of the page: report.html in the folder of a
+    the figures in a folder beside it. The networks of the seeds `inline` run in the page; if not
+    given, all for which there is room. Returns the path of the page: report.html in the folder of a
     single run."""
     if not runs:
         raise RunError("report: got no run, needed at least one")
+    known = {seed for run in runs for seed in run.seeds_with_weights}
+    if unknown := set(inline or ()) - known:
+        got, needed = (", ".join(map(str, sorted(seeds))) for seeds in (unknown, known))
+        raise RunError(f"inline: got {got}, needed seeds that have weights: {needed}")
     if out is None and len(runs) == 1:
         path, folder = runs[0].path / "report.html", runs[0].path / "figures"
     else:
@@ -57,7 +65,7 @@ def report(
         Chapter(
             f"{task}-" if len(names) > 1 else "",
             sources=[
-                Source(run.name, examined(run, task), members_of(run, task), run)
+                Source(run.name, examined(run, task), _runnable(run, task, inline), run)
                 for run in runs
                 if task in run.tasks
             ],
@@ -65,6 +73,18 @@ def report(
         for task in names
     ]
     return _write(chapters, path, folder, report)
+
+
+def _runnable(
+    run: Run, task: str, inline: Collection[int] | None
+) -> Mapping[str, Network | Missing]:
+    """Networks by name; of seeds that are left out, that they are."""
+    members = members_of(run, task)
+    if inline is None:
+        return members
+    seeds = dict(zip(members, run.seeds_with_weights, strict=True))
+    left_out = Missing("it is not among those that --inline names")
+    return {n: network if seeds[n] in inline else left_out for n, network in members.items()}
 
 
 def report_own(

@@ -2,17 +2,19 @@
 
 import dataclasses
 import pathlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import tyro
 
 from algoscope.table import Table
 from algoscope.verbs.definitions import find_task
-from algoscope.verbs.output import Answer, Verb
+from algoscope.verbs.output import Answer, Output, Verb
 from algoscope.verbs.subjects import FILES, check_problems, read_subject
 
 if TYPE_CHECKING:
     from algoscope.report import Findings
+    from algoscope.runs import Run
 
 _SECONDS_TO_END = 2
 """Clients that take longer to read their answer are left when the server ends."""
@@ -39,6 +41,9 @@ class Report(Verb):
     network. If not given, as many as in the run folder, or else 4,000."""
     remeasure: bool = False
     """Measure anew what was measured already."""
+    inline: tuple[int, ...] | None = None
+    """Only the networks of these seeds run in the page, on graphs that one draws there; their
+    weights are most of its size. If not given, all for which there is room."""
 
     def run(self) -> Answer:
         from algoscope.runs.environment import keep_compiled_programs
@@ -70,28 +75,23 @@ class Report(Verb):
         return self._of_files(names)
 
     def _of_runs(self) -> Answer:
-        from algoscope import report, runs
+        from algoscope import runs
 
-        opened = [runs.open(path) for path in self.paths]
-        path = report.report(
-            opened,
+        return report_on(
+            [runs.open(path) for path in self.paths],
+            self.output,
             self.out,
             problem_seed=self.problem_seed,
             problems=self.problems,
             remeasure=self.remeasure,
-            report=self.output.report,
+            inline=self.inline,
         )
-        data, tables = [], []
-        for run in opened:
-            for task in run.tasks:
-                findings = report.findings(run, task, problem_seed=self.problem_seed)
-                data.append({"run": run.path, "task": task, "verdicts": findings.words})
-                tables.append(verdict_table(findings))
-        return Answer({"report": path, "runs": data}, (*tables, f"report: {path}"))
 
     def _of_files(self, names: list[str]) -> Answer:
         from algoscope import falsify, report
 
+        if self.inline is not None:
+            raise ValueError("--inline: got seeds with files of models, needed run folders")
         if len(names) > 1:
             raise ValueError(f"--task: got {', '.join(names)} with files, needed one task")
         subjects, found = {}, set()
@@ -139,6 +139,37 @@ class Serve:
             )
             uvicorn.Server(settings).run(sockets=[listener])
         return 0
+
+
+def report_on(
+    runs: "Sequence[Run]",
+    output: Output,
+    out: pathlib.Path | None = None,
+    *,
+    problem_seed: int = 0,
+    problems: int | None = None,
+    remeasure: bool = False,
+    inline: tuple[int, ...] | None = None,
+) -> Answer:
+    """Examines runs and writes their page, with the verdicts and the path as answer."""
+    from algoscope import report
+
+    path = report.report(
+        runs,
+        out,
+        problem_seed=problem_seed,
+        problems=problems,
+        remeasure=remeasure,
+        inline=inline,
+        report=output.report,
+    )
+    data, tables = [], []
+    for run in runs:
+        for task in run.tasks:
+            findings = report.findings(run, task, problem_seed=problem_seed)
+            data.append({"run": run.path, "task": task, "verdicts": findings.words})
+            tables.append(verdict_table(findings))
+    return Answer({"report": path, "runs": data}, (*tables, f"report: {path}"))
 
 
 def verdict_table(findings: "Findings") -> Table:

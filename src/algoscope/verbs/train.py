@@ -12,6 +12,7 @@ import tyro
 from algoscope.configuration import TrainingOptions, shared_fields
 from algoscope.verbs.definitions import find_program, find_task
 from algoscope.verbs.output import Answer, Output, Verb, named_values
+from algoscope.verbs.report import report_on
 
 if TYPE_CHECKING:
     from algoscope.networks import Network
@@ -22,6 +23,7 @@ _SETS = {"test": "test score", "seen": "on problems it learnt from", "fresh": "o
 """The sets on which networks are scored, in words."""
 _WITH_RESUME = (
     "resume", "task", "teacher", "output", "track", "checkpoint_seconds", "at_once", "devices",
+    "report",
 )  # fmt: skip
 
 
@@ -67,6 +69,9 @@ class Train(TrainingOptions, Verb):
     track: tuple[Literal["tensorboard", "wandb", "mlflow"], ...] = ()
     """Also write the metrics for these trackers, into the run folder and offline."""
 
+    report: bool = False
+    """Examine the networks afterwards, and write their page, as `algoscope report` does."""
+
     def run(self) -> Answer:
         from algoscope import files, runs, training
         from algoscope.runs import parquet, trackers
@@ -106,7 +111,11 @@ class Train(TrainingOptions, Verb):
         parquet.write(run)
         for name in self.track:
             self.output.report(f"{name}: {trackers.write(run, name)}")
-        return Answer({"run": str(run.path), **run.results}, tuple(_results(run)))
+        answer = Answer({"run": str(run.path), **run.results}, tuple(_results(run)))
+        if not self.report:
+            return answer
+        page = report_on([run], self.output)
+        return Answer(answer.data | page.data, answer.parts + page.parts)
 
     def _check_resume(self) -> None:
         changed = [
