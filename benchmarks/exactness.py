@@ -6,6 +6,8 @@ comes, and a file that has rows is gone on with, so that a long measurement can 
     python benchmarks/exactness.py benchmarks/exactness.json --programs dfs --sizes 64 --count 256
     python benchmarks/exactness.py benchmarks/exactness.json --precision float64 --sizes 11 37
     python benchmarks/exactness.py benchmarks/exactness.json --positions families --sizes 11
+    python benchmarks/exactness.py benchmarks/exactness.json \
+        --programs examples/floyd_warshall.program --positions even
     python benchmarks/exactness.py benchmarks/exactness.json --show
 
 A sample that is followed counts as below the margin where running error analysis cannot exclude
@@ -26,7 +28,7 @@ import jax
 from algoscope import files, programs, tasks
 from algoscope.falsify.cover import some_of_each
 from algoscope.falsify.families import domain, families
-from algoscope.programs import Role
+from algoscope.programs import GraphProgram, Role
 from algoscope.programs.precision import FLOAT32, FLOAT64
 from algoscope.programs.verification import Exactness, verify
 from algoscope.tasks.transforms import with_random_positions
@@ -68,6 +70,11 @@ def references() -> list[str]:
     return sorted(found.values())
 
 
+def load(name: str) -> GraphProgram:
+    """A program of the library, or in a file."""
+    return programs.load(name) if name.endswith(".program") else programs.get(name)
+
+
 def measure(
     program: str,
     nodes: int,
@@ -78,7 +85,7 @@ def measure(
     follow: int | None = None,
 ) -> Row:
     jax.config.update("jax_enable_x64", precision == "float64")
-    graph = programs.get(program)
+    graph = load(program)
     of_families = positions == "families"
     if of_families:
         each = max(1, round(count / len(families(domain(graph.task)))))
@@ -92,7 +99,7 @@ def measure(
     seconds, processor = time.perf_counter() - start, time.process_time() - processor
     above = result.followed - result.below_margin
     return Row(
-        program,
+        graph.name,
         nodes,
         positions,
         precision,
@@ -122,10 +129,10 @@ def write(rows: list[Row], path: pathlib.Path) -> None:
 
 
 def table(rows: list[Row]) -> str:
-    lines = [f"{'program':32}{'n':>4} {'positions':10}{'':8}{'exact':>12}{'below':>10}{'s':>7}"]
+    lines = [f"{'program':40}{'n':>4} {'positions':10}{'':8}{'exact':>12}{'below':>10}{'s':>7}"]
     for row in sorted(rows):
         lines.append(
-            f"{row.program:32}{row.nodes:4} {row.positions:10}{row.precision:8}"
+            f"{row.program:40}{row.nodes:4} {row.positions:10}{row.precision:8}"
             f"{f'{row.exact}/{row.samples}':>12}{f'{row.below}/{row.followed}':>10}{row.seconds:7.1f}"
         )
     return "\n".join(lines)
@@ -154,10 +161,14 @@ def main() -> None:
         for positions in options.positions
         for program in options.programs
         for seed in options.seeds
-        if positions != "random" or not programs.get(program).needs_even_positions
+        if positions != "random" or not load(program).needs_even_positions
     ]
     known = {row.job for row in rows} | {row[:5] for row in rows if row.positions == "families"}
-    todo = [job for job in jobs if job not in known and job[:5] not in known]
+    todo = [
+        (program, *job)
+        for program, *job in jobs
+        if not known & {(name := load(program).name, *job), (name, *job[:4])}
+    ]
     for done, job in enumerate(todo):
         if time.perf_counter() - begun > options.seconds:
             print(f"{len(todo) - done} are left", file=sys.stderr)

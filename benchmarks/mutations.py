@@ -9,6 +9,8 @@ with.
 
     python benchmarks/mutations.py benchmarks/mutations.json --seconds 600
     python benchmarks/mutations.py benchmarks/mutations.json --programs topological_sort --again
+    python benchmarks/mutations.py benchmarks/mutations.json --programs jarvis_march --again \
+        --per-family 12
 """
 
 import argparse
@@ -34,7 +36,7 @@ from algoscope.tasks import Batch, Task
 from algoscope.tasks.transforms import with_random_positions
 
 SIZES = (5, 9, 12)
-FAMILY_SIZE, PER_FAMILY = 7, 4
+FAMILY_SIZE = 7
 COVERED_SIZES, COVERED = (4, 8, 16), 600
 
 
@@ -62,13 +64,15 @@ def solved(program: GraphProgram, drawn: Iterable[Batch]) -> list[Batch]:
     return [batch for batch in (that_it_solves(program, b) for b in drawn) if batch is not None]
 
 
-def batches_for(program: GraphProgram, samples: int, seed: int) -> dict[str, list[Batch]]:
+def batches_for(
+    program: GraphProgram, samples: int, per_family: int, seed: int
+) -> dict[str, list[Batch]]:
     """By where they are drawn."""
     task = program.task
     fresh = [problems(task, size, samples, seed) for size in SIZES]
     drawn = {
         "sampler": [*fresh, with_random_positions(fresh[0], seed)],
-        "families": [some_of_each(task, FAMILY_SIZE, PER_FAMILY, seed)],
+        "families": [some_of_each(task, FAMILY_SIZE, per_family, seed)],
         "small": every_small_problem(task),
     }
     return {source: solved(program, some) for source, some in drawn.items()}
@@ -91,8 +95,8 @@ def _certified(program: GraphProgram, batch: Batch) -> np.ndarray:
     return compile_program(program).certified(batch)
 
 
-def measure(program: GraphProgram, count: int, samples: int, seed: int) -> dict:
-    batches = batches_for(program, samples, seed)
+def measure(program: GraphProgram, count: int, samples: int, per_family: int, seed: int) -> dict:
+    batches = batches_for(program, samples, per_family, seed)
     first = dict.fromkeys([*batches, "margin"], 0)
     more = functools.cache(lambda: more_batches_for(program, seed))
     kinds: dict[str, list[bool]] = collections.defaultdict(list)
@@ -124,6 +128,7 @@ def main() -> None:
     parser.add_argument("--programs", nargs="+", default=references())
     parser.add_argument("--count", type=int, default=24, help="mutants of each program")
     parser.add_argument("--samples", type=int, default=8, help="problems of a size and density")
+    parser.add_argument("--per-family", type=int, default=4, help="problems of a family")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no more after")
     parser.add_argument("--again", action="store_true", help="measure also what the file has")
@@ -133,7 +138,9 @@ def main() -> None:
     for name in options.programs:
         if (name in results and not options.again) or time.perf_counter() - begun > options.seconds:
             continue
-        found = measure(programs.get(name), options.count, options.samples, options.seed)
+        found = measure(
+            programs.get(name), options.count, options.samples, options.per_family, options.seed
+        )
         results[name] = found
         text = json.dumps(dict(sorted(results.items())), indent=1) + "\n"
         files.write_bytes(options.path, text.encode())

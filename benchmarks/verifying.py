@@ -19,9 +19,9 @@ import sys
 import time
 from typing import NamedTuple
 
-from exactness import references
+from exactness import load, references
 
-from algoscope import files, programs
+from algoscope import files
 from algoscope.programs.compiler import compile_program
 
 
@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
 def compile_seconds(name: str) -> float:
     start = time.process_time()
-    compile_program(programs.get(name))
+    compile_program(load(name))
     return time.process_time() - start
 
 

@@ -104,6 +104,14 @@ def test_mutants():
         assert f"{kinds[kind]} of {kinds[kind, 'all']} with {name}" in one_line(PAGE)
 
 
+def test_mutants_of_each_program():
+    shown = table(PAGE, "program", "mutants", "alike")
+    assert shown.rows == [
+        [name, str(each["mutants"]), str(each["noticed"]), str(len(each["alike"]))]
+        for name, each in results("mutations.json").items()
+    ]
+
+
 def test_parents_by_maxima_over_a_third_node():
     measured = [
         (f"{row['problems_right']} of {row['problems']}", row["nodes"])

@@ -38,6 +38,7 @@ FEATURES = """
     found    output  node   mask
     """
 LINE = "line output node permutation"
+VIA = "via output edge pointer"
 SHOWN = {
     "hint.prev": "idx",
     "hint.at": "idx",
@@ -73,9 +74,19 @@ def trace_line(record, prev, at, value, sum, over, phase, joined, length, kind, 
         record()
 
 
-TASK = tasks.define("constructs", FEATURES, draw, trace)
-LINE_TASK = tasks.define("constructs_in_line", f"{FEATURES}\n{LINE}", draw, trace_line)
-PROBLEMS, LINE_PROBLEMS = (tasks.sample(t, NODES, COUNT, seed=3) for t in (TASK, LINE_TASK))
+def trace_via(record, prev, at, value, sum, over, phase, joined, length, kind, found, via):
+    for _ in range(STEPS + 1):
+        record()
+
+
+TASKS = {
+    "": tasks.define("constructs", FEATURES, draw, trace),
+    "output.line": tasks.define("constructs_in_line", f"{FEATURES}\n{LINE}", draw, trace_line),
+    "output.via": tasks.define("constructs_of_pairs", f"{FEATURES}\n{VIA}", draw, trace_via),
+}
+"""By what a program has to show for it."""
+DRAWN = {task.name: tasks.sample(task, NODES, COUNT, seed=3) for task in TASKS.values()}
+PROBLEMS = DRAWN["constructs"]
 IDX = PROBLEMS.inputs["pos"]
 KEY, A, LINK, LETTER = (PROBLEMS.inputs[name] for name in ("key", "A", "link", "letter"))
 
@@ -83,14 +94,14 @@ KEY, A, LINK, LETTER = (PROBLEMS.inputs[name] for name in ("key", "A", "link", "
 def program(text: str) -> GraphProgram:
     said = [f"{name} = {value}" for name, value in SHOWN.items() if f"{name} =" not in text]
     text = textwrap.dedent(text) + "\n".join(["", *said])
-    task = LINE_TASK if "output.line" in text else TASK
+    task = [task for shown, task in TASKS.items() if shown in text][-1]
     return parse("construct", task, text, fully_connected=True)
 
 
 def shown(text: str, feature: str) -> np.ndarray:
     """The feature after the last step, interpreted; compiled it is the same, as is all else."""
     said = program(text)
-    batch = PROBLEMS if said.task is TASK else LINE_PROBLEMS
+    batch = DRAWN[said.task.name]
     interpreted = interpret(said, batch)
     recording = networks.run(compile_program(said).network, batch)
     assert from_interpreter(recording, interpreted, batch) == []
@@ -135,6 +146,13 @@ MEANINGS: dict[str, tuple[str, Callable[[], np.ndarray]]] = {
     "Only those to whom an edge leads": (
         "value",
         lambda: np.where(A.any(-1), np.where(A > 0, A, 9).min(-1), 0),
+    ),
+    "Only those that are below, by a strict order": (
+        "prev",
+        # Nobody is below the least key: it misses the condition by least itself.
+        lambda: np.array(
+            [[np.argmax(np.where((k < x) | (k + x == 0), k, -1)) for x in k] for k in KEY]
+        ),
     ),
     "A feature of the graph, in a condition": (
         "prev",
@@ -183,6 +201,10 @@ MEANINGS: dict[str, tuple[str, Callable[[], np.ndarray]]] = {
         "joined",
         lambda: (odd := _at(LETTER[..., 1], KEY[:, None], LINK))[:, :, None] * odd[:, None],
     ),
+    "A pointer of edges": (
+        "via",
+        lambda: np.where(LINK > 0, np.arange(NODES)[:, None], np.arange(NODES)),
+    ),
     "A permutation: the line closed to a cycle, and its first node": (
         "line",
         lambda: np.array([[np.argmax(k == max(x - 1 / 8, 0)) for x in k] for k in KEY]),
@@ -198,7 +220,7 @@ def test_an_example_of_the_reference_means_what_it_says(title):
 
 def test_the_features_are_those_of_the_reference():
     table = PAGE.partition("```\n")[2].partition("```")[0]
-    assert parse_features(table) == parse_features(f"{FEATURES}\n{LINE}")
+    assert parse_features(table) == parse_features(f"{FEATURES}\n{LINE}\n{VIA}")
 
 
 FAULTS = [
