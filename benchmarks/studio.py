@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import pathlib
+import platform
 import shutil
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from algoscope.programs import Role
 from algoscope.programs.compiler import compile_program
 from algoscope.report import live
 from algoscope.report.rounding import that_may_be_rounded
+from algoscope.runs.environment import environment
 from algoscope.tasks import Kind
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -202,6 +204,20 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+def made(browser: Browser) -> dict[str, Any]:
+    """By what, and where."""
+    known = environment()
+    return {
+        "commit": known["commit"],
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
+        "chromium": browser.version,
+        "graphs of a family": f"seeds 0 to {GRAPHS - 1}",
+        "edges that are drawn": len(_EDGES),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("what", choices=("equal", "compiled", "time"))
@@ -222,13 +238,9 @@ def main() -> None:
                 kept[task] = compare(page, task)
                 write_bytes(FILE, (json.dumps(content, indent=1) + "\n").encode())
         else:
-            for task in arguments.tasks or ("bfs", "bellman_ford", "dfs"):
+            for task in arguments.tasks or ("bfs", "bellman_ford", "dfs", "bridges"):
                 content["time"][task] = times(browser, folder, task)
-            content["time"]["machine"] = {
-                "chromium": browser.version,
-                "cores": os.cpu_count(),
-                "load": round(os.getloadavg()[0], 1),
-            }
+        content.setdefault("made", {})[arguments.what] = made(browser)
     write_bytes(FILE, (json.dumps(content, indent=1) + "\n").encode())
 
 

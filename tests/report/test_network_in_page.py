@@ -1,6 +1,7 @@
 """Networks and algorithms in the page give what they give in Python, in a real browser."""
 
 import base64
+from collections import Counter
 
 import jax
 import numpy as np
@@ -18,6 +19,7 @@ from algoscope.tasks import Kind, Stage
 
 TASKS = [name for name in tasks.names(variants=True) if live.runs_in_page(tasks.get(name))]
 TIES = "with ties"
+HOSTILE = "<img src=x onerror=window.owned=1>"
 _WEIGHTED = ("bellman_ford", "dijkstra", "mst_prim")
 _SORTING = ("dijkstra", "mst_prim", "mst_kruskal")
 
@@ -208,6 +210,62 @@ def test_damaged_weights_are_refused_in_a_sentence(page, change, message):
         data,
     )
     assert message in said
+
+
+_AFTER_EACH = """([description, task, changes]) => changes.map(([path, value]) => {
+  const changed = structuredClone(description), last = path.at(-1);
+  const place = path.slice(0, -1).reduce((part, key) => part[key], changed);
+  if (value === "gone") delete place[last];
+  else place[last] = value;
+  const graph = Families.draw("line", task.graphs, 5, Families.generator(0));
+  const problem = Algorithms.trace(task.name, task.features, graph);
+  try {
+    Network.run(Network.read(changed, task.features), problem);
+  } catch (error) {
+    return [error.constructor.name, error.message];
+  }
+  return ["", ""];
+})"""
+
+
+def places(tree, before=()):
+    """The paths to everything in a description."""
+    for key, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        yield [*before, key]
+        if isinstance(part, dict | list | tuple):
+            yield from places(part, (*before, key))
+
+
+def test_whatever_is_changed_in_a_description_is_run_or_refused_in_a_sentence(page):
+    network = networks.build("bfs", NetworkConfig(width=8), key=jax.random.key(0))
+    described, task = live.describe(network, "float32"), live.task_data(tasks.get("bfs"))
+    values = (
+        None,
+        -1,
+        0,
+        2,
+        1e9,
+        0.5,
+        True,
+        "",
+        "%",
+        "AAAA",
+        HOSTILE,
+        "__proto__",
+        [],
+        [[]],
+        {},
+        "gone",
+    )
+    changes = [[path, value] for path in places(described) for value in values]
+    assert len(changes) > 2000
+    told = page.evaluate(_AFTER_EACH, [described, task, changes])
+    kinds = Counter(kind for kind, _ in told)
+    assert kinds[""] > 100
+    assert kinds["WeightsError"] > 1000
+    for change, (kind, message) in zip(changes, told, strict=True):
+        assert kind in ("", "WeightsError", "Unsupported"), (change, kind, message)
+        assert not kind or ("got" in message or "needs" in message), (change, message)
 
 
 _WITHOUT_EACH = """([description, features]) => Object.keys(description.arrays).filter((name) => {

@@ -332,7 +332,7 @@ def test_several_runs_share_a_page(visit, demo, found, tmp_path, monkeypatch, ca
     """By the command line, which prints the verdicts and the path."""
     shutil.copytree(demo[0].path, tmp_path / "other")
     path = tmp_path / "both.html"
-    given = [str(demo[0].path), str(tmp_path / "other"), "--out", str(path)]
+    given = [str(demo[0].path), str(tmp_path / "other"), "--out", str(path), "--inline", "1"]
     monkeypatch.setattr(sys, "argv", ["algoscope", "report", *given])
     cli.main()
     printed = capsys.readouterr().out
@@ -347,6 +347,13 @@ def test_several_runs_share_a_page(visit, demo, found, tmp_path, monkeypatch, ca
     ]
     assert shown.locator(".side select").nth(1).locator("option").count() == len(rows)
     assert (tmp_path / "both-figures" / "distances-2.svg").exists()
+    told = shown.inner_text("#explore")
+    assert "3 networks and the algorithm run in this page" in told, "seed 1 of each, the program"
+    left_out = "seed 0 is shown as recorded only: it is not among those that --inline names"
+    assert told.count(left_out) == 2
+    monkeypatch.setattr(sys, "argv", ["algoscope", "report", *given[:-1], "0", "7"])
+    with pytest.raises(SystemExit, match="inline: got 7, needed seeds that have weights: 0, 1"):
+        cli.main()
 
 
 def test_embedded_data_cannot_end_its_element(visit, tmp_path):

@@ -113,7 +113,8 @@ const ByHand = (changed, keep) => {
     for (const select of [pinned, sender, node]) choose(select, range(n).map(String));
     choose(step, range(steps - 1).map((each) => String(each + 2)), 1);
     donor.replaceChildren(...Dom.options(donors.map(({ title }) => title), donors.indexOf(before)));
-    const why = steps < 2 ? "This run has a single step, before which nobody keeps anything." : "";
+    const why = steps < 2 ? "This run has a single step, before which nobody keeps anything."
+      : donors.length ? "" : "There is no other run of this size to take a state from.";
     exchange.replaceChildren(...(why ? [make("span", {}, why)] : [
       labelled("node", node), labelled("before step", step), labelled("as in", donor), doExchange]), keepThis);
     drawHeads(subjects);

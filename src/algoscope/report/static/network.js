@@ -22,6 +22,7 @@ const Network = (() => {
 
   const KINDS = ["scalar", "mask", "mask_one", "categorical", "pointer"];
   const MOST = 4096;
+  const MAY_BE_UNSET = ["triplet_width", "attention_width", "attention_bias"];
 
   const value = (feature, register, n) => {
     if (feature.kind === "mask_one") return oneHot(register, n);
@@ -64,9 +65,12 @@ const Network = (() => {
         throw new Unsupported(`${feature.name}: got a ${feature.kind}, needed ${KINDS.join(", ")}`);
       }
     }
-    for (const name of ["width", "heads", "rounds"]) {
-      if (!(Number.isInteger(config[name]) && config[name] >= 1 && config[name] <= MOST)) {
-        throw new Unsupported(`${name}: got ${config[name]}, needed a whole number from 1 to ${MOST}`);
+    const isWhole = (number) => Number.isInteger(number) && number >= 1 && number <= MOST;
+    for (const name of ["width", "heads", "rounds", ...MAY_BE_UNSET]) {
+      const given = config[name], isFree = MAY_BE_UNSET.includes(name);
+      if (!(isWhole(given) || (isFree && (given ?? null) === null))) {
+        throw new Unsupported(`${name}: got ${JSON.stringify(given)}, needed ${
+          isFree ? "null or " : ""}a whole number from 1 to ${MOST}`);
       }
     }
     const weights = Weights.read(description, Shapes.of(config, features));

@@ -135,6 +135,7 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
         hands.tell([`Cannot go on: ${message}.`]);
         setBusy(false);
         redraw();
+        begun = 0;
       },
       done: () => {
         hands.tell([...(unknown ? [`${unknown}, so that nobody says what the algorithm would do: the ` +
@@ -296,6 +297,7 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
     subjectsChanged: () => { nameSearch(); rebuildHands(); restart(); },
     leave: () => {
       stop();
+      begun = 0;
       leaveSearch();
       setBusy(false);
     },
