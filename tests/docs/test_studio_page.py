@@ -78,6 +78,13 @@ def test_how_soon_an_edge_is_seen(measured, page):
         assert told in page
     for name in ("bfs", "bellman_ford"):
         assert f"{median(name, 'last', 'shown')} ms at the last step of {TASKS[name]}" in page
-    drawn, shown = (median("dfs", "last", what) for what in ("drawn", "shown"))
-    assert f"are painted after {drawn} ms, and the networks after {shown} ms" in page
+    for name, told in (
+        ("dfs", "painted after {} ms, and the networks after {} ms"),
+        ("bridges", "has up to 91, after {} ms and {} ms"),
+    ):
+        soon = [median(name, "last", what) for what in ("drawn", "shown")]
+        assert told.format(*soon) in page
+        assert soon[0] < 100 < soon[1]
     assert tasks["dfs"]["last"]["steps"] == [47, 47]
+    assert tasks["bridges"]["last"]["steps"][1] == 91
+    assert measured["made"]["time"]["edges that are drawn"] == 10

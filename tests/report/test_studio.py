@@ -18,6 +18,7 @@ from algoscope.programs.compiler import compile_program
 from algoscope.report import live, rounding
 from algoscope.report.findings import Shown
 from algoscope.tasks.sampling import trace_problems
+from algoscope.verbs.demo import Demo
 
 TASKS = [name for name in tasks.names(variants=True) if live.runs_in_page(tasks.get(name))]
 HOSTILE = "<img src=x onerror=window.owned=1>"
@@ -514,22 +515,16 @@ def test_weights_are_rounded_only_where_no_decision_changes():
     assert "1 in float16" in live.account(content)
 
 
-def _size_of_the_demo(shown, page_path, found) -> int:
-    """Of its page with as many networks as it has unless told otherwise, all in float32: weights,
-    what was recorded of each, and figures that grow with each."""
-    texts = shown.evaluate(
-        "[...document.querySelectorAll('script[type=\"application/json\"]')]"
-        ".map(script => script.textContent)"
-    )
-    (data,) = [content for content in map(json.loads, texts) if "subjects" in content]
+def _size_of_the_demo(shown, page_path, found) -> float:
+    """Bytes of its page with as many networks as it has unless told otherwise: each brings its
+    weights, if need be in float32, its recording, and less than a tenth of all that is drawn."""
+    text = shown.locator("script[type='application/json']").first.text_content()
+    recorded = max(len(json.dumps(subject)) for subject in json.loads(text)["subjects"])
     network = network_for("bfs", NetworkConfig(width=64))
-    largest = live.characters(live.describe(network, "float32"))
-    recorded = max(len(json.dumps(subject)) for subject in data["subjects"])
-    own = sum(live.characters(content["network"]) for content in data["live"]["networks"].values())
-    page, seeds = page_path.stat().st_size, len(found.judgements)
-    rest = (page - own) / seeds
-    print(f"{page} bytes, {own} of weights; a network {largest}, recorded {recorded}")
-    return round(rest * seeds + Demo.seeds * (largest + recorded) + own)
+    weights = live.characters(live.describe(network, "float32"))
+    page = page_path.stat().st_size
+    more = Demo.seeds - len(found.judgements)
+    return page + more * (weights + recorded + (page - len(text)) / 10)
 
 
 def test_the_report_has_a_studio(visit, page_path, found):
