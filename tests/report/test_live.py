@@ -82,7 +82,7 @@ def test_a_training_is_watched_until_it_is_its_report(demo, tmp_path, visit):
         page, _ = visit(_address(port, row.locator("a").get_attribute("href").lstrip("/")))
         page.evaluate(_WATCH)
         page.locator("svg.chart polyline").first.wait_for()
-        assert process.wait(timeout=500) == 0
+        assert process.wait(timeout=1500) == 0
         report = page.frame_locator("iframe")
         report.locator(".explorer[data-ready]").wait_for()
         report.locator(".modes .own").click()
