@@ -329,10 +329,10 @@ def test_counterexamples_of_any_task_are_drawn(task):
 
 
 def test_several_runs_share_a_page(visit, demo, found, tmp_path, monkeypatch, capsys):
-    """By the command line, which prints the verdicts and the path."""
-    shutil.copytree(demo[0].path, tmp_path / "other")
+    """By the command line, which prints the verdicts and the path. Both have one name."""
+    other = shutil.copytree(demo[0].path, tmp_path / "other" / demo[0].name)
     path = tmp_path / "both.html"
-    given = [str(demo[0].path), str(tmp_path / "other"), "--out", str(path), "--inline", "1"]
+    given = [str(demo[0].path), str(other), "--out", str(path), "--inline", "1"]
     monkeypatch.setattr(sys, "argv", ["algoscope", "report", *given])
     cli.main()
     printed = capsys.readouterr().out
@@ -343,7 +343,7 @@ def test_several_runs_share_a_page(visit, demo, found, tmp_path, monkeypatch, ca
     assert shown.evaluate("window.owned === undefined")
     rows = shown.locator("table.sortable").first.locator("td:first-child").all_inner_texts()
     assert rows[:-1] == [
-        f"{run}, {name}" for run in (demo[0].name, "other") for name in found.words
+        f"{folder}/{demo[0].name}, {name}" for folder in ("demos", "other") for name in found.words
     ]
     assert shown.locator(".side select").nth(1).locator("option").count() == len(rows)
     assert (tmp_path / "both-figures" / "distances-2.svg").exists()
@@ -353,6 +353,9 @@ def test_several_runs_share_a_page(visit, demo, found, tmp_path, monkeypatch, ca
     assert told.count(left_out) == 2
     monkeypatch.setattr(sys, "argv", ["algoscope", "report", *given[:-1], "0", "7"])
     with pytest.raises(SystemExit, match="inline: got 7, needed seeds that have weights: 0, 1"):
+        cli.main()
+    monkeypatch.setattr(sys, "argv", ["algoscope", "report", given[0], given[0]])
+    with pytest.raises(SystemExit, match="twice, needed it once"):
         cli.main()
 
 

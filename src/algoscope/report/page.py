@@ -39,6 +39,7 @@ def report(
     single run."""
     if not runs:
         raise RunError("report: got no run, needed at least one")
+    origins = _told_apart([run.path for run in runs])
     known = {seed for run in runs for seed in run.seeds_with_weights}
     if unknown := set(inline or ()) - known:
         got, needed = (", ".join(map(str, sorted(seeds))) for seeds in (unknown, known))
@@ -65,14 +66,26 @@ def report(
         Chapter(
             f"{task}-" if len(names) > 1 else "",
             sources=[
-                Source(run.name, examined(run, task), _runnable(run, task, inline), run)
-                for run in runs
+                Source(origin, examined(run, task), _runnable(run, task, inline), run)
+                for origin, run in zip(origins, runs, strict=True)
                 if task in run.tasks
             ],
         )
         for task in names
     ]
     return _write(chapters, path, folder, report)
+
+
+def _told_apart(paths: Sequence[pathlib.Path]) -> list[str]:
+    """Their names, with as many of the folders above them as it takes to tell one from another."""
+    whole = [path.resolve().parts for path in paths]
+    twice = [path for path, parts in zip(paths, whole, strict=True) if whole.count(parts) > 1]
+    if twice:
+        raise RunError(f"report: got {twice[0]} twice, needed it once")
+    depth = 1
+    while len({parts[-depth:] for parts in whole}) < len(whole):
+        depth += 1
+    return ["/".join(parts[-depth:]) for parts in whole]
 
 
 def _runnable(
@@ -102,7 +115,7 @@ def report_own(
     first, task = next(iter(files)), tasks.get(task).name
     path = out or first.with_name(f"{first.stem}-{task}.html")
     make_room(path)
-    subjects = {file.name: subject for file, subject in files.items()}
+    subjects = dict(zip(_told_apart([*files]), files.values(), strict=True))
     found = findings_of(subjects, task, problem_seed=problem_seed, problems=problems, report=report)
     name = shlex.join(map(str, files))
     folder = path.with_name(f"{path.stem}-figures")
