@@ -164,11 +164,8 @@ def main() -> None:
         if positions != "random" or not load(program).needs_even_positions
     ]
     known = {row.job for row in rows} | {row[:5] for row in rows if row.positions == "families"}
-    todo = [
-        (program, *job)
-        for program, *job in jobs
-        if not known & {(name := load(program).name, *job), (name, *job[:4])}
-    ]
+    named = {job: (load(job[0]).name, *job[1:]) for job in jobs}
+    todo = [job for job in jobs if named[job] not in known and named[job][:5] not in known]
     for done, job in enumerate(todo):
         if time.perf_counter() - begun > options.seconds:
             print(f"{len(todo) - done} are left", file=sys.stderr)

@@ -42,6 +42,17 @@ def test_exact_samples():
             assert shown == expected, place
 
 
+def test_floyd_warshall_of_the_examples():
+    rows = [row for row in results("exactness.json") if row["program"] == "floyd_warshall"]
+    first, *others = [
+        f"{row['exact']} of {row['samples']} with {row['nodes']}{'' if k else ' nodes'}"
+        for k, row in enumerate(rows)
+    ]
+    assert others
+    assert all(row["positions"] == "even" and row["seed"] == 20261 + row["nodes"] for row in rows)
+    assert f"seed 20261 + size): {', '.join([first, *others])}." in one_line(PAGE)
+
+
 def test_every_program_is_exact_at_even_positions():
     for row in SHOWN.rows:
         for shown in row[5:8]:
