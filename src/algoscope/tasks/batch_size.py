@@ -4,8 +4,9 @@ Arrays follow from the features. How many steps a trace has is known of small pr
 taken to grow with the number of nodes n as n^k, with k from two small sizes.
 """
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from algoscope import capacity
 from algoscope.tasks.features import Feature, Stage
@@ -33,18 +34,35 @@ def _octets(feature: Feature, nodes: int) -> int:
     return register + math.prod(feature.dense_shape(nodes)) * feature.dense_dtype.itemsize
 
 
-def check_batch(task: Task, nodes: int, count: int, longest: Callable[[int], int]) -> None:
-    """Refuses a batch that does not fit. `longest` gives the steps of the longest trace of a few
-    problems with so many nodes; it is asked only where that decides."""
-    most = batch_octets(task, nodes, count, max(nodes, 2) ** _MOST_GROWTH)
+def check_batches(
+    task: Task,
+    counts: Mapping[int, int],
+    longest: Callable[[int], int],
+    advice: str = "take smaller problems, or fewer of them",
+) -> None:
+    """Refuses batches that do not fit, of so many problems by their number of nodes. `longest`
+    gives the steps of the longest trace of a few problems with so many nodes; it is asked only
+    where that decides."""
+
+    def octets(steps: Callable[[int], float]) -> float:
+        return sum(batch_octets(task, n, count, steps(n)) for n, count in counts.items())
+
+    most = octets(lambda nodes: max(nodes, 2) ** _MOST_GROWTH)
     if most < _SMALL_BATCH:
         return
-    free = capacity.available()
-    what = f"{count:,} problems of {task.name} with {nodes:,} nodes"
-    advice = "take smaller problems, or fewer of them"
-    capacity.check(what, batch_octets(task, nodes, count, 1), advice, free)
-    if nodes > _SMALL[-1] and most > _SAFE * free:
-        first, second = (longest(size) for size in _SMALL)
-        growth = math.log(max(1.0, second / first)) / math.log(_SMALL[1] / _SMALL[0])
-        steps = second * (nodes / _SMALL[1]) ** min(_MOST_GROWTH, growth)
-        capacity.check(what, batch_octets(task, nodes, count, steps), advice, free)
+    free, nodes = capacity.available(), max(counts)
+    with_nodes = f"{nodes:,} nodes" if len(counts) == 1 else f"up to {nodes:,} nodes"
+    what = f"{sum(counts.values()):,} problems of {task.name} with {with_nodes}"
+    capacity.check(what, octets(lambda nodes: 1), advice, free)
+    if most > _SAFE * free:
+        steps = _steps(longest, nodes)
+        capacity.check(what, octets(steps), advice, free)
+
+
+def _steps(longest: Callable[[int], int], most: int) -> Callable[[int], float]:
+    """The longest trace by the number of nodes, of which there are so many at most."""
+    if most <= _SMALL[-1]:
+        return functools.cache(longest)
+    first, second = (longest(size) for size in _SMALL)
+    growth = math.log(max(1.0, second / first)) / math.log(_SMALL[1] / _SMALL[0])
+    return lambda nodes: second * (nodes / _SMALL[1]) ** min(_MOST_GROWTH, growth)

@@ -8,7 +8,7 @@ import numpy as np
 
 from algoscope.tasks import mersenne
 from algoscope.tasks.batch import Batch
-from algoscope.tasks.batch_size import check_batch
+from algoscope.tasks.batch_size import check_batches
 from algoscope.tasks.options import integer, resolve
 from algoscope.tasks.task import Task
 from algoscope.tasks.tracing import Tracer
@@ -44,9 +44,16 @@ def batches(
     scale = 0.0 if decimals is None else 10.0**decimals
     chosen = resolve(task.name, task.options, options, size)
     nodes = task.nodes(size, options)
-    check_batch(task, nodes, count, functools.partial(_longest, task))
+    check_batches(task, {nodes: count}, functools.partial(_longest, task))
     tracer = Tracer(task, nodes, chosen, scale)
     return _batches(tracer, mersenne.stream_from(random_state), count, burn_in)
+
+
+def check_memory(task: Task, counts: Mapping[int, int], advice: str) -> None:
+    """Refuses problems that would not fit into memory together, so many by their size; before any
+    of them is drawn."""
+    by_nodes = {task.nodes(size, {}): count for size, count in counts.items()}
+    check_batches(task, by_nodes, functools.partial(_longest, task), advice)
 
 
 def _longest(task: Task, nodes: int) -> int:
@@ -64,7 +71,7 @@ def _batches(tracer: Tracer, stream: np.ndarray, count: int, burn_in: int) -> It
 
 def trace_problems(task: Task, nodes: int, problems: Sequence[Mapping[str, np.ndarray]]) -> Batch:
     """The batch of given problems, in registers: each feature of `task.problem` by name."""
-    check_batch(task, nodes, len(problems), functools.partial(_longest, task))
+    check_batches(task, {nodes: len(problems)}, functools.partial(_longest, task))
     return Tracer(task, nodes, resolve(task.name, task.options, {}, nodes)).trace(problems)
 
 

@@ -16,7 +16,7 @@ from algoscope.runs import folder, reservation
 from algoscope.runs.folder import Run
 from algoscope.training import loop
 from algoscope.training.config import TrainingConfig, check, from_json
-from algoscope.training.evaluation import evaluate
+from algoscope.training.evaluation import check_test, evaluate
 from algoscope.training.graph_objective import GraphObjective
 from algoscope.training.loop import CHECKPOINT_SECONDS, Pacing, Report
 from algoscope.training.model import Vectors, model_of, start_model
@@ -45,6 +45,7 @@ def train(
     shows it. `made_by` and the name of a `sweep` are kept with the run.
     """
     check(config)
+    check_test(config)
     pacing = Pacing(report, checkpoint_seconds)
     with reservation.reserved(path, force=force) as place:
         with progress.job("preparing"):

@@ -17,7 +17,8 @@ import jax
 import numpy as np
 
 from algoscope import progress, tasks
-from algoscope.tasks import Batch, Stage
+from algoscope.tasks import Batch, Stage, Task
+from algoscope.tasks.sampling import check_memory
 from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
 from algoscope.training.compact import compact
 from algoscope.training.config import TrainingConfig
@@ -30,12 +31,29 @@ _TEST_SEED = 3
 _TEST_SAMPLES = 32
 
 
+def check_test(config: TrainingConfig) -> None:
+    """Refuses problems for the test that do not fit into memory, before any training."""
+    if (size := _test_size(config)) is None or not config.scored_on:
+        return
+    for task in map(tasks.get, config.tasks):
+        check_memory(task, {size: _test_count(task)}, "take a smaller test_size")
+
+
+def _test_size(config: TrainingConfig) -> int | None:
+    """None for that of the canonical split."""
+    return config.test_size or config.network.attention_bias
+
+
+def _test_count(task: Task) -> int:
+    return _TEST_SAMPLES * task.evaluation_multiplier
+
+
 def problems_for_test(config: TrainingConfig, plan: TaskPlan) -> Batch:
-    size = config.test_size or config.network.attention_bias
+    size = _test_size(config)
     if size is None:
         batch = tasks.split(plan.task, "test")
     else:
-        count = _TEST_SAMPLES * tasks.get(plan.task).evaluation_multiplier
+        count = _test_count(tasks.get(plan.task))
         batch = tasks.sample(plan.task, size, count, _TEST_SEED)
     if any(f.name == "pred" and f.stage is Stage.INPUT for f in plan.features):
         batch = with_predecessors_as_inputs(batch)

@@ -19,7 +19,13 @@ from algoscope.errors import ConfigError
 from algoscope.tasks.batch_size import batch_octets
 from algoscope.training.config import TrainingConfig, check
 from algoscope.training.model import Layout, name_faults
-from algoscope.training.pool import TaskPlan, make_plan, steps_per_generation
+from algoscope.training.pool import (
+    TaskPlan,
+    check_pool,
+    features_of,
+    make_plan,
+    steps_per_generation,
+)
 
 _ARRAYS = 24
 _PART_OF_MEMORY = 0.5
@@ -67,29 +73,23 @@ def plan_training(
     `devices` are used, all there are if None."""
     check(config)
     if plans is None:
-        plans = tuple(make_plan(config, task) for task in config.tasks)
-    layout = Layout(tuple((plan.task, plan.features) for plan in plans), config.network)
+        for task in config.tasks:
+            check_pool(config, task)
+        features = {task: features_of(config, task) for task in config.tasks}
+    else:
+        features = {plan.task: plan.features for plan in plans}
+    layout = Layout(tuple(features.items()), config.network)
     faults = name_faults("weights to freeze", config.freeze, layout.shapes.names())
     if faults:
         raise ConfigError("\n".join(faults))
-    _check_memory(config, plans, layout)
-    return TrainingPlan(config, plans, layout, _placement(config, plans, at_once, devices, before))
-
-
-def _check_memory(config: TrainingConfig, plans: Sequence[TaskPlan], layout: Layout) -> None:
-    """Refuses a training that surely does not fit."""
     capacity.check(
         f"{config.seeds:,} networks of {_weights(layout):,} weights",
         learner_octets(config, layout),
         "take fewer seeds or a smaller network",
     )
-    nodes, problems = max(config.recipe.sizes), steps_per_generation(config) * config.recipe.count
-    for plan in plans:
-        capacity.check(
-            f"{problems:,} problems of {plan.task} with up to {nodes:,} nodes",
-            pool_octets(config, plan.task, max(times[-1] for times in plan.buckets)),
-            "take smaller problems, a smaller batch, or draw them anew more often (pool_steps)",
-        )
+    if plans is None:
+        plans = tuple(make_plan(config, task) for task in config.tasks)
+    return TrainingPlan(config, plans, layout, _placement(config, plans, at_once, devices, before))
 
 
 def _weights(layout: Layout) -> int:

@@ -8,6 +8,7 @@ Everything here is a function of the configuration and the number of the generat
 import dataclasses
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from algoscope import tasks
 from algoscope.measures.interchange import partners
 from algoscope.tasks import Batch, Feature, Recipe
+from algoscope.tasks.sampling import check_memory
 from algoscope.tasks.streams import as_in_training, training_sizes
 from algoscope.training.compact import compact
 from algoscope.training.config import TrainingConfig
@@ -184,6 +186,23 @@ def _sizes(config: TrainingConfig, task: str) -> tuple[int, ...]:
 def _random(config: TrainingConfig, task: str, purpose: int) -> np.random.RandomState:
     words = [config.data_seed, tasks.seed_word(task), purpose]
     return np.random.RandomState(int(np.random.SeedSequence(words).generate_state(1)[0]))
+
+
+def check_pool(config: TrainingConfig, task: str) -> None:
+    """Refuses a pool that does not fit, before any of it is drawn."""
+    sizes = _sizes(config, task)
+    batches = steps_per_generation(config) // len(sizes)
+    counts: Counter[int] = Counter()
+    for size in sizes:
+        counts[size] += batches * config.recipe.count
+    advice = "take smaller problems, a smaller batch, or draw them anew more often (pool_steps)"
+    check_memory(tasks.get(task), counts, advice)
+
+
+def features_of(config: TrainingConfig, task: str) -> tuple[Feature, ...]:
+    """Those that batches of the task have, by a batch of one problem."""
+    recipe = dataclasses.replace(config.recipe, count=1, burn_in=0)
+    return next(tasks.stream(task, recipe, _random(config, task, _PROBE))).features
 
 
 def draw_batches(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:

@@ -18,11 +18,14 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
+import numpy as np
 
+from algoscope import capacity, tasks
 from algoscope.configuration import TransnarConfig
 from algoscope.errors import ConfigError
 from algoscope.files import read_arrays, read_json, write_arrays, write_bytes
 from algoscope.runs import Run, RunError, folder, reservation
+from algoscope.tasks.sampling import check_memory as check_problems
 from algoscope.training import loop
 from algoscope.training.loop import CHECKPOINT_SECONDS, RECENT, Evaluations, Report, by_name, filled
 from algoscope.training.model import Model, name_faults
@@ -40,12 +43,14 @@ from algoscope.transnar.pool import (
     training_orders,
 )
 from algoscope.transnar.reasoner import View
-from algoscope.transnar.text_dataset import TextDataset, draw_all
+from algoscope.transnar.text_dataset import TextDataset, draw, draw_all
 from algoscope.transnar.tower import Tower, build
 
 KIND = "transnar"
 _UNTRAINED_SEED = 1_000
 """What a seed is moved by for a reasoner with random weights."""
+_TOKEN_OCTETS = 20
+"""What a token takes in the main memory while texts are written: characters, numbers in lists."""
 NO_EVALUATIONS = Evaluations()
 
 
@@ -77,6 +82,40 @@ def prepare(
     members = by_shape(datasets, live)
     samples = {s: sum(len(d) // config.parts for d in each) for s, each in members.items()}
     return Parts(config.parts, samples, make)
+
+
+def _parts(config: TransnarConfig, reasoner: Model | None, teacher: "TrainedTower | None") -> Parts:
+    if teacher is not None:
+        return prepare(config, teacher.reasoner, view=view_of(teacher.config))
+    return prepare(config, reasoner)
+
+
+def _check_memory(config: TransnarConfig, reasoner: Model | None) -> None:
+    """Refuses what would not fit, before any of it is made: weights, texts, and problems. Where
+    JAX computes in the main memory, what a reasoner makes of the problems lies there too."""
+    tower, live = config.tower, bool(config.trains_reasoner)
+    shapes = jax.eval_shape(functools.partial(_start_learner, config, reasoner))
+    weights = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
+    what = f"a tower of width {tower.width:,} with {tower.layers:,} layers"
+    capacity.check(what, weights, "take a smaller one")
+    orders, advice = training_orders(config), "take fewer samples, or smaller problems"
+    for task in config.tasks:
+        counts = {order.size: order.count for order in orders if order.task == task}
+        check_problems(tasks.get(task), counts, advice)
+    octets = 0.0
+    for order in orders:
+        tokens = int(draw(order._replace(count=1)).lengths[0])
+        octets += order.count * tokens * _TOKEN_OCTETS
+        if reasoner is not None and not live and jax.default_backend() == "cpu":
+            widths, nodes = (
+                reasoners.widths_of(reasoner),
+                tasks.get(order.task).nodes(order.size, {}),
+            )
+            stages = view_of(config).stages or 1
+            states = nodes * widths.node + nodes**2 * widths.edge
+            octets += order.count / config.parts * stages * states * np.float32().itemsize
+    what = f"{sum(order.count for order in orders):,} problems as text"
+    capacity.check(what, octets, advice)
 
 
 def view_of(config: TransnarConfig) -> View:
@@ -124,6 +163,9 @@ def train(
     pacing = loop.Pacing(report, checkpoint_seconds, evaluations)
     with reservation.reserved(path, force=force) as place:
         reasoner = reasoner_for(config, reasoner)
+        if parts is None:
+            _check_memory(config, reasoner)
+            parts = _parts(config, reasoner, teacher)
         learner = _start_learner(config, reasoner)
         folder_path = place.emptied()
         if reasoner is not None:
@@ -158,10 +200,7 @@ def _go_on(run: Run, parts: Parts | None, pacing: loop.Pacing) -> Run:
     reasoner = _reasoner_in(run.path, config)
     shapes = jax.eval_shape(functools.partial(_start_learner, config, reasoner))
     teacher = _load_teacher(run.path / "teacher") if config.loss == "teacher" else None
-    if parts is None and teacher is not None:
-        parts = prepare(config, teacher.reasoner, view=view_of(teacher.config))
-    elif parts is None:
-        parts = prepare(config, reasoner)
+    parts = _parts(config, reasoner, teacher) if parts is None else parts
     begun, worked = time.monotonic(), time.process_time()
     objective = TowerObjective(config, parts, run.path, teacher and teacher.tower)
     evaluations = pacing.evaluations
