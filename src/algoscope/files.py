@@ -207,6 +207,13 @@ def read_json(path: pathlib.Path, kind: Any) -> Any:
         return from_json(kind, parse_json(read_bytes(path)), where=path.stem)
 
 
+def read_json_lines(path: pathlib.Path, kind: Any) -> list[Any]:
+    """The values of this type in a file that has one on each line."""
+    with told(path):
+        lines = enumerate(read_bytes(path).splitlines(), 1)
+        return [from_json(kind, parse_json(line), where=f"line {number}") for number, line in lines]
+
+
 @contextlib.contextmanager
 def told(path: pathlib.Path) -> Iterator[None]:
     """Has what is wrong with a file's content named together with the file."""

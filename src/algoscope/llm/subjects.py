@@ -200,7 +200,7 @@ def load(
         folder = str(source)
     try:
         config = AutoConfig.from_pretrained(folder, **options)
-        _check_size(path, config, in_memory="device_map" not in where.options)
+        _check_size(path, config, where)
         with _panics_as_errors():
             tokenizer = AutoTokenizer.from_pretrained(folder, **options)
         options |= {"config": config, **where.options, "output_loading_info": True}
@@ -226,15 +226,26 @@ def load(
     return subject((model, tokenizer), path.name, chat=chat)
 
 
-def _check_size(path: pathlib.Path, config: Any, in_memory: bool) -> None:
+def _check_size(path: pathlib.Path, config: Any, where: placement.Placement) -> None:
     """Refuses, before anything is built, what no file can hold or what does not fit."""
     layers = getattr(config, "num_hidden_layers", 0)
     if isinstance(layers, int) and layers > _MOST_LAYERS:
         raise ValueError(f"got {short(layers)} layers, needed at most {_MOST_LAYERS:,}")
-    if in_memory:
-        weights = [path] if path.is_file() else path.glob("*.safetensors")
-        octets = sum(file.stat().st_size for file in weights)
+    if "device_map" not in where.options:
+        octets = _octets(path, config, where.options["dtype"])
         capacity.check(str(path), octets, "take a smaller model, or --device-map auto")
+
+
+def _octets(path: pathlib.Path, config: Any, dtype: str | torch.dtype) -> float:
+    """Bytes of the model in main memory: of its weights as they are loaded, whatever a file packs
+    them into; where they stay packed, those of the files."""
+    if path.is_dir() and getattr(config, "quantization_config", None):
+        return sum(file.stat().st_size for file in path.glob("*.safetensors"))
+    saved = getattr(config, "dtype", None) or torch.float32
+    number = dtype if isinstance(dtype, torch.dtype) else saved
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    return sum(weight.numel() for weight in model.parameters()) * number.itemsize
 
 
 def _cached(name: str) -> bool:

@@ -12,13 +12,14 @@ import concurrent.futures
 import contextlib
 import pathlib
 import shutil
+import threading
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import duckdb
 import numpy as np
 
-from algoscope import progress
+from algoscope import capacity, progress
 from algoscope.errors import short
 from algoscope.files import RunError, beside, explained, place
 from algoscope.runs import consolidated, index, lock
@@ -32,6 +33,11 @@ _READ_ONLY = (
     "lock_configuration = true",
 )
 """DuckDB's own settings: no files or extensions, no variables of this process, no way back."""
+
+_PART = 10_000
+"""Rows of an answer that are taken at once."""
+_LEAST_FREE = 5e8
+"""Bytes that an answer has to leave."""
 
 
 def write(run: Run) -> None:
@@ -117,20 +123,28 @@ def query(root: pathlib.Path, sql: str, *, write: bool = False) -> QueryResult:
 
 
 def _answer(connection: duckdb.DuckDBPyConnection, sql: str) -> QueryResult:
-    """Asked for in a thread: in this one, nobody would hear Ctrl-C before the answer."""
+    """Asked for in a thread: in this one, nobody would hear Ctrl-C before the answer; and taken in
+    parts, since DuckDB lets nobody else do anything meanwhile."""
+    stopped = threading.Event()
 
     def ask() -> QueryResult:
         answer = connection.execute(sql)
         if answer is None:
             raise RunError(f"query: got {short(sql)}, which asks for nothing, needed a select")
         columns = [column[0] for column in answer.description or []]
-        return QueryResult(columns, answer.fetchall())
+        rows: list[tuple] = []
+        while not stopped.is_set() and (part := answer.fetchmany(_PART)):
+            rows += part
+            what = f"query: an answer of more than {len(rows):,} rows"
+            capacity.check(what, _LEAST_FREE, "ask for fewer, such as limit 1000")
+        return QueryResult(columns, rows)
 
     with concurrent.futures.ThreadPoolExecutor(1) as asking:
         answered = asking.submit(ask)
         try:
             return answered.result()
         except BaseException:
+            stopped.set()
             connection.interrupt()
             raise
 

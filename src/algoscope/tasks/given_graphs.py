@@ -5,6 +5,7 @@ A 2 x 2 array could be either of two forms: it is read as a matrix, and as edges
 by what they offer.
 """
 
+import math
 import numbers
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -141,7 +142,21 @@ def _edge_weight(
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+    """Whether the value of an attribute may be meant as a weight: a number, one in an array or a
+    list, or one that is written out, as files of graphs have them."""
+    if isinstance(value, bool | np.bool_):
+        return False
+    if isinstance(value, numbers.Number):
+        return True
+    if isinstance(value, np.ndarray):
+        return value.size == 1 and _is_number(value.item())
+    if isinstance(value, list | tuple):
+        return len(value) == 1 and _is_number(value[0])
+    written = value.replace(",", ".") if isinstance(value, str) else value
+    try:
+        return math.isfinite(float(written))
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return False
 
 
 def _from_sparse(matrix: Any) -> _Edges:

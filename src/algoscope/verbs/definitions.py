@@ -15,12 +15,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from algoscope.errors import unknown_name
+from algoscope.verbs.packages import advice
 
 if TYPE_CHECKING:
     from algoscope.programs import GraphProgram
     from algoscope.tasks import Task
 
 T = TypeVar("T")
+_MOST_CHARACTERS = 300
+"""Of what a user's own error says."""
 
 
 def find_task(text: str) -> "Task":
@@ -63,7 +66,16 @@ def explained_by_users_file(error: BaseException) -> str | None:
 
 
 def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+    """In one line, with what to do where a package is missing, or another than was meant."""
+    first, *others = str(error).strip().splitlines() or [""]
+    text = type(error).__name__ + (f": {first[:_MOST_CHARACTERS]}" if first else "")
+    if others or len(first) > _MOST_CHARACTERS:
+        text += " …"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"{text}; {advice(error.name)}"
+    if isinstance(error, ImportError):
+        return f"{text}; correct the name, or install a version of the package that has it"
+    return text
 
 
 def _place(path: pathlib.Path, error: BaseException) -> str:

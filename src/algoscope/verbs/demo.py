@@ -24,8 +24,8 @@ class Demo(Verb):
     """The main job on a small scale: compile BFS, verify it, train networks, measure the gap."""
 
     out: pathlib.Path = pathlib.Path("runs/demo")
-    """The run folder; the page is report.html in it. A demo that was stopped there goes on, and a
-    finished one is replaced; nothing else is."""
+    """The run folder; the page is report.html in it. A demo that was stopped there goes on, with
+    the same settings, and a finished one is replaced; nothing else is."""
     seeds: int = 5
     """Number of networks."""
     steps: int = 400
@@ -55,7 +55,7 @@ class Demo(Verb):
         )
         training.check(config)
         check_problems(self.problems)
-        before = self._before()
+        before = self._before(config)
         begun = time.monotonic()
         keep_compiled_programs()
 
@@ -87,8 +87,8 @@ class Demo(Verb):
         ending = f"{seconds:.0f} s. Open {path.resolve()}"
         return Answer(data, (verdict_table(findings), ending))
 
-    def _before(self) -> "Run | None":
-        """The demo that is in the folder."""
+    def _before(self, config: "TrainingConfig") -> "Run | None":
+        """The demo that is in the folder, if it is done or was stopped with this configuration."""
         from algoscope import runs
         from algoscope.runs import reservation
 
@@ -102,17 +102,30 @@ class Demo(Verb):
             )
         if run.state is runs.State.RUNNING:
             raise runs.RunError(f"--out: got {self.out}, a demo that {run.progress}")
+        if not (self._is_done(run) or _is_of(run, config)):
+            sizes = " ".join(map(str, run.config["recipe"]["sizes"]))
+            raise runs.RunError(
+                f"--out: got {self.out}, a demo with other settings that was stopped at step "
+                f"{run.step:,}; go on with it (--seeds {len(run.seeds)} --steps "
+                f"{run.config['steps']} --sizes {sizes}), give another folder, or remove this one"
+            )
         return run
+
+    def _is_done(self, run: "Run") -> bool:
+        return run.finished and (self.out / "report.html").exists()
 
     def _train(self, config: "TrainingConfig", before: "Run | None") -> "Run":
         from algoscope import runs, training
 
         report = report_progress(self.output)
-        if before and json.dumps(before.config) == json.dumps(config.as_json()):
+        if before and not self._is_done(before):
             if before.state is runs.State.STOPPED:
                 return training.resume(self.out, report=report)
-            if before.finished and not (self.out / "report.html").exists():
-                return before  # It was stopped while it measured or drew.
+            return before  # It was stopped while it measured or drew.
         return training.train(
             config, self.out, force=before is not None, report=report, made_by=_VERB
         )
+
+
+def _is_of(run: "Run", config: "TrainingConfig") -> bool:
+    return json.dumps(run.config) == json.dumps(config.as_json())

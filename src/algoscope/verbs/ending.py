@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from algoscope import capacity, stopping
 from algoscope.errors import Stopped, visible
 from algoscope.verbs.definitions import explained_by_users_file
+from algoscope.verbs.packages import advice
 from algoscope.verbs.usage import UsageError
 
 NO_COMMAND = 2
@@ -38,14 +39,6 @@ STATUSES = frozenset(128 + number for number in _WORDS)
 _PATIENCE = 2.0
 """Seconds in which a process has to unwind."""
 _TRACEBACK = "ALGOSCOPE_TRACEBACK"
-_EXTRAS = {
-    "llm": ("torch", "transformers", "sklearn", "tokenizers", "gguf", "accelerate"),
-    "harness": ("inspect_ai", "lm_eval"),
-    "ray": ("ray",),
-    "slurm": ("submitit",),
-    "track": ("tensorboard", "wandb", "mlflow"),
-}
-"""What comes with the extras of this package, by the names of modules."""
 _OUT_OF_MEMORY = (
     "RESOURCE_EXHAUSTED", "out of memory", "bad_alloc", "can't allocate memory",
     "Cannot allocate memory", "can't start new thread", "failed to map segment",
@@ -185,7 +178,7 @@ def explanation(error: Exception) -> str:
     if isinstance(error, ValueError | OSError):
         return text
     if isinstance(error, ModuleNotFoundError):
-        return _missing(error.name or text)
+        return advice(error.name or text)
     if isinstance(error, RecursionError):
         return "got something that is nested too deeply, needed less depth"
     if _NO_DEVICE in text or not _finds_devices():
@@ -219,14 +212,6 @@ def _finds_devices() -> bool:
         return jax is None or bool(jax.devices())
     except (RuntimeError, AssertionError):
         return False
-
-
-def _missing(module: str) -> str:
-    package = module.partition(".")[0]
-    for extra, packages in _EXTRAS.items():
-        if package in packages:
-            return f"{package} is not installed; it comes with pip install 'algoscope[{extra}]'"
-    return f"{package} is not installed, and needed; pip install {package}"
 
 
 def _first_line(error: Exception) -> str:

@@ -5,7 +5,6 @@ and the last ones in one program. It keeps scores on problems of its own (seed 4
 moves that are right (external) and of decisive rows that are read rightly (internal).
 """
 
-import json
 import pathlib
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 
 from algoscope.experiments.experiment import Claim, Result
 from algoscope.experiments.mind_the_gap.claims import ENOUGH, varied
-from algoscope.files import told
+from algoscope.files import read_json_lines
 from algoscope.measures.across import Correlation, correlation
 from algoscope.statistics import bootstrap
 from algoscope.table import Table
@@ -40,8 +39,7 @@ def summary(folder: pathlib.Path) -> Result | None:
 
 
 def _read(path: pathlib.Path) -> list[dict[str, Any]]:
-    with told(path):
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = read_json_lines(path, dict[str, Any])
     return [line for line in lines if line.get("recipe") == _RECIPE and "weights" in line]
 
 
