@@ -275,14 +275,27 @@ def _tables(scratch: pathlib.Path) -> Draw:
 
 
 def _results(scratch: pathlib.Path) -> Draw:
-    """What `reproduce` wrote."""
-    path = scratch / "results.json"
-    known = pathlib.Path(__file__).parents[2] / "results" / "transnar" / "smoke.json"
-    content = json.loads(known.read_text())
+    """What `reproduce` wrote, and seeds that were judged."""
+    known = pathlib.Path(__file__).parents[2] / "results"
+    place, study = scratch / "results", known / "transnar" / "smoke.json"
+    place.mkdir()
+    lines = [json.loads(line) for line in (known / "words" / "bfs.jsonl").read_text().splitlines()]
+    usual = [line for line in lines if line.get("recipe") == "usual" and "weights" in line]
+    judged = [line for line in usual if line["seed"] < 3]
+    contents = {"smoke.json": json.loads(study.read_text()), "bfs.jsonl": judged}
 
     def draw(chance: random.Random) -> Read:
-        path.write_bytes(mutate_json(chance, content))
-        return lambda: experiments.from_results(path)
+        for path in place.iterdir():
+            path.unlink()
+        name = chance.choice(list(contents))
+        octets = mutate_json(chance, contents[name])
+        if name.endswith("l"):
+            lines = mutate_value(chance, judged)
+            written = map(json.dumps, lines if isinstance(lines, list) else [lines])
+            octets = "\n".join(written).encode("utf-8", "surrogatepass")
+            octets = mutate_bytes(chance, octets) if chance.random() < 0.3 else octets
+        (place / name).write_bytes(octets)
+        return lambda: experiments.from_results(chance.choice((place, place / name)))
 
     return draw
 
@@ -372,13 +385,18 @@ def _model_folders(scratch: pathlib.Path) -> Draw:
 
 KINDS = (
     Kind("graphs", _graphs, 0.02),
-    Kind("python files", _python_files, 0.005, runs_code=True),
+    Kind(
+        "python files",
+        _python_files,
+        0.005,
+        permits=("exec of the case's own", "os.system (b'true',)"),
+    ),
     Kind("recordings", _recordings, 0.03),
     Kind("towers", _towers, 0.01),
     Kind("judgements", _judgements, 0.01),
     Kind("tables", _tables, 0.004),
     Kind("results", _results, 0.005),
     Kind("own prompts", _own_prompts, 0.01),
-    Kind("gguf", _gguf, 0.01, runs_code=True),
-    Kind("model folders", _model_folders, 0.01, runs_code=True),
+    Kind("gguf", _gguf, 0.01),
+    Kind("model folders", _model_folders, 0.01),
 )

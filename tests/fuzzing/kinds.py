@@ -377,5 +377,5 @@ KINDS = (
     Kind("answers", _answers, 0.09),
     Kind("programs", _programs, 0.008),
     Kind("problems", _problems, 0.01),
-    Kind("commands", _commands, 0.008, runs_code=True),
+    Kind("commands", _commands, 0.008),
 )
