@@ -5,6 +5,8 @@ import sys
 import time
 
 import jax
+import nbclient
+import nbformat
 import pytest
 
 from algoscope import progress
@@ -93,6 +95,27 @@ def test_python_and_notebooks_are_told_on_stderr(soon, monkeypatch):
         wait_for(notebook, "items: ")
         notebook.truncate(0)
     assert "\n" not in notebook.getvalue()
+
+
+KERNEL = """
+import time
+from algoscope import progress
+progress._SHOWN_AFTER, progress._EVERY = 0.1, 0.05
+with progress.job("training", total=3) as job:
+    for _ in range(3):
+        job.advance()
+        time.sleep(0.5)
+"""
+
+
+def test_a_kernel_of_a_notebook_shows_one_line_that_is_written_over():
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(KERNEL)])
+    nbclient.NotebookClient(book, timeout=300, kernel_name="python3").execute()
+    text = "".join(output.text for output in book.cells[0].outputs if output.name == "stderr")
+    lines = text.split("\r")
+    assert any(line.startswith("training: 2 of 3") for line in lines)
+    assert "\n" not in text
+    assert lines[-1].strip() == ""
 
 
 def test_compiling_says_how_many_programs_are_done(soon):

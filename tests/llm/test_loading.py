@@ -10,10 +10,12 @@ import pytest
 import torch
 from tiny_models import tiny_llama
 
+from algoscope.capacity import CapacityError
 from algoscope.llm.capture import Patch
 from algoscope.llm.observe import observe
+from algoscope.llm.placement import placement
 from algoscope.llm.prompts import navigation
-from algoscope.llm.subjects import _panics_as_errors, load
+from algoscope.llm.subjects import _octets, _panics_as_errors, load
 
 IDS = list(range(5, 25))
 
@@ -55,6 +57,18 @@ def test_dtypes(saved, dtype, llama):
     scale = np.abs(llama.read(IDS).logits).max()
     assert np.abs(reading.logits - llama.read(IDS).logits).max() < 0.2 * scale
     assert {p.dtype for p in found.with_random_weights(1).model.parameters()} == {expected}
+
+
+def test_what_does_not_fit_is_refused_with_what_it_takes_when_loaded(copy, llama):
+    """Whatever the files pack the weights into."""
+    weights = sum(weight.numel() for weight in llama.model.parameters())
+    for dtype, octets in (("float32", 4), (torch.bfloat16, 2), ("auto", 4)):
+        chosen = placement(dtype=dtype).options["dtype"]
+        assert _octets(copy, llama.model.config, chosen) == weights * octets
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps(config | {"vocab_size": 2**34}))
+    with pytest.raises(CapacityError, match=r"copy: needs about .* TB of memory, and"):
+        load(copy)
 
 
 _DISK = {

@@ -157,3 +157,15 @@ def test_ctrl_c_ends_a_query_that_takes_long(tmp_path):
     finally:
         pressed.join()
         signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_a_query_while_its_answer_is_taken():
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with duckdb.connect() as connection, pytest.raises(KeyboardInterrupt):
+        parquet._answer(connection, "select * from range(1000000000000)")
+
+
+def test_an_answer_that_would_fill_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(parquet.capacity, "available", lambda: 10**6)
+    with duckdb.connect() as connection, pytest.raises(ValueError, match="more than 10,000 rows"):
+        parquet._answer(connection, "select * from range(20000)")

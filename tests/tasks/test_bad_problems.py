@@ -1,5 +1,8 @@
 """Bad problems are refused with the argument, what was given and what is needed."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -468,3 +471,25 @@ CASES = [
 def test_a_bad_problem_is_refused_with_the_reason(name, problem, inputs, message):
     with pytest.raises(ValueError, match=message):
         tasks.run(name, problem, **inputs)
+
+
+@pytest.mark.parametrize(
+    "cost",
+    ["2.5", "2,5", Decimal("2.5"), Fraction(5, 2), np.array(2.5), np.float32(2.5), [2.5], 2.5 + 0j],
+    ids=repr,
+)
+def test_a_number_in_any_form_is_read_or_refused_but_never_taken_for_1(cost):
+    graph = nx.Graph([("a", "b", {"cost": cost})])
+    with pytest.raises(ValueError, match="weight: got cost and no weight on the edge from 'a'"):
+        tasks.run("dijkstra", graph, source="a")
+    if cost in ("2,5", [2.5], 2.5 + 0j):
+        with pytest.raises(ValueError, match=r"weights: got .* needed a number"):
+            tasks.run("dijkstra", graph, weight="cost", source="a")
+    else:
+        assert tasks.run("dijkstra", graph, weight="cost", source="a").inputs["A"].max() == 2.5
+
+
+@pytest.mark.parametrize("kind", ["road", True, np.True_, None, "nan", [1, 2], {}, np.ones(2)])
+def test_what_is_no_number_is_no_weight(kind):
+    graph = nx.Graph([("a", "b", {"kind": kind})])
+    assert tasks.run("dijkstra", graph, source="a").inputs["A"].max() == 1

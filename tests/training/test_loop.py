@@ -19,6 +19,7 @@ from algoscope import networks, programs, runs, tasks, training
 from algoscope.networks import ConfigError, NetworkConfig, WeightsError, arrays
 from algoscope.programs.compiler import compile_program
 from algoscope.runs import RunError
+from algoscope.training import ensemble
 from algoscope.training.ensemble import start_learners
 from algoscope.training.evaluation import evaluate, problems_for_test
 from algoscope.training.graph_objective import GraphObjective
@@ -142,6 +143,36 @@ def test_a_signal_is_heard_while_a_training_waits_for_its_programs(tmp_path, mon
     monkeypatch.undo()
     whole = training.train(config, tmp_path / "whole")
     assert contents(training.resume(run.path)) == contents(whole)
+
+
+def test_ctrl_c_in_the_final_evaluation_loses_nothing(tmp_path, monkeypatch):
+    def score(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+        threading.Event().wait(60)
+        raise AssertionError
+
+    monkeypatch.setattr(ensemble, "evaluate", score)
+    with pytest.raises(
+        training.Stopped, match="stopped at step 12 of 12; go on with `algoscope tr"
+    ):
+        training.train(CONFIG, tmp_path / "run")
+    monkeypatch.undo()
+    whole = training.train(CONFIG, tmp_path / "whole")
+    assert contents(training.resume(tmp_path / "run")) == contents(whole)
+
+
+def test_of_two_trainings_of_one_name_one_is_refused_at_once(place, surroundings, reference):
+    command = [*ALGOSCOPE, *TRAIN, "--out", str(place / "same")]
+    both = [
+        subprocess.Popen(command, env=surroundings, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    ended = sorted(((one.communicate()[1], one.returncode) for one in both), key=lambda e: e[1])
+    assert [status for _, status in ended] == [0, 1]
+    last = ended[1][0].splitlines()[-1]
+    assert last.startswith("error: ")
+    assert "another process" in last
+    assert contents(runs.open(place / "same")) == contents(reference)
 
 
 def test_results_say_what_the_best_weights_do(reference):

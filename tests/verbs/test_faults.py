@@ -16,12 +16,13 @@ import pytest
 import safetensors.numpy
 from finished import finished_run, network
 
-from algoscope import networks, programs, stopping, tasks, training
+from algoscope import networks, programs, runs, stopping, tasks, training
 from algoscope.runs import lock, parquet, reservation
 from algoscope.runs.folder import seal
 from algoscope.verbs import ending
 from algoscope.verbs.demo import Demo
 from algoscope.verbs.tasks import Tasks
+from algoscope.verbs.train import _results
 
 TABLE = {
     # options of a network
@@ -39,10 +40,18 @@ TABLE = {
     "verify bfs --size 20000": "256 problems of bfs with 20,000 nodes: needs about",
     "sample floyd_warshall --size 2000": "32 problems of floyd_warshall with 2,000 nodes: needs",
     "train bfs --sizes 1000000": "with 1,000,000 nodes: needs about",
+    "train bfs --sizes 500": "16,000 problems of bfs with 500 nodes: needs about",
+    "train bfs --batch 1000000": "500,000,000 problems of bfs with up to 16 nodes: needs about",
+    "train bfs --pool-steps 100000000 --steps 100000000": "problems of bfs with up to 16 nodes:",
+    "train bfs --test-size 100000": "32 problems of bfs with 100,000 nodes: needs about",
+    "train bfs --seeds 100000000": "100,000,000 networks of 397,316 weights: needs about",
     "train bfs --network width=1000000": "of width 1,000,000: needs about",
     "verify bfs --width 100000000": "width: got 100000000, needed an integer from 1 to 16,777,216",
     "verify bfs --width 10000000": "a network of width 10,000,000: needs about",
     "compile bfs --variant printed --size 1000000 --out a.safetensors": "needs about",
+    "transnar train bfs --samples 100000000 --out t": "problems of bfs with up to 12 nodes: needs",
+    "transnar train bfs --width 600000 --heads 1 --out t": "a tower of width 600,000 with 6 layers",
+    "transnar train bfs --sizes 40 --context 64 --samples 4 --out t": "needed at most 64",
     # what is not there
     "llm navigate --model navigator --device cuda": "device: got 'cuda', which torch does not have",
     "llm navigate --model navigator --device tpu9": "device: got 'tpu9'",
@@ -67,12 +76,18 @@ def test_one_line_answers_in_seconds_and_nothing_is_left(command, refused, tmp_p
         ("x = 1\n1 / 0", "line 2: ZeroDivisionError"),
         ("def", "line 1: SyntaxError"),
         ("raise SystemExit(3)", "line 1: SystemExit: 3"),
+        ("raise ValueError('first\\nsecond\\nthird')", "line 1: ValueError: first …"),
+        ("raise ValueError('x' * 1000)", f"line 1: ValueError: {'x' * 300} …"),
+        ("import torch.nothing", "torch has no such part; correct the name"),
+        ("from json import nothing", "correct the name, or install a version of the package"),
     ],
 )
 def test_a_fault_in_the_users_own_file_is_said_with_its_line(refused, tmp_path, text, message):
     (tmp_path / "own.py").write_text(text)
-    assert message in refused("sample", "own.py")
-    assert message in refused("judge", "own.py", "--task", "bfs")
+    for command in (["sample", "own.py"], ["judge", "own.py", "--task", "bfs"]):
+        answer = refused(*command)
+        assert message in answer
+        assert "\n" not in answer
 
 
 def damage(path: pathlib.Path, kind: str) -> None:
@@ -172,26 +187,30 @@ def test_a_demo_is_refused_before_any_work(refused, tmp_path, monkeypatch):
         assert "a demo that another process is training" in refused("demo", "--out", "demo")
 
 
-def test_a_demo_that_was_stopped_goes_on_and_another_is_replaced(tmp_path, monkeypatch):
+def test_a_demo_that_was_stopped_goes_on_or_stays_and_a_done_one_is_replaced(tmp_path, monkeypatch):
     calls = []
     monkeypatch.setattr(training, "resume", lambda path, **_: calls.append("goes on"))
     monkeypatch.setattr(
         training, "train", lambda config, path, force, **_: calls.append(f"force={force}")
     )
-    config = training.TrainingConfig(("bfs",), steps=4)
+    config, other = (training.TrainingConfig(("bfs",), steps=steps) for steps in (4, 5))
     demo = Demo(out=tmp_path / "demo")
-    demo._train(config, demo._before())
+    demo._train(config, demo._before(config))
     settings = json.loads(json.dumps(config.as_json()))
     run = reservation.create(demo.out, settings, made_by="demo")
-    demo._train(config, demo._before())
-    demo._train(training.TrainingConfig(("bfs",), steps=5), demo._before())
-    assert calls == ["force=False", "goes on", "force=True"]
+    demo._train(config, demo._before(config))
+    assert calls == ["force=False", "goes on"]
+    again = "stopped at step 0; go on with it .--seeds 1 --steps 4 --sizes 4 7 11 13 16., give"
+    with pytest.raises(runs.RunError, match=again):
+        demo._before(other)
     seal(run, {})
-    demo._train(config, demo._before())  # It was stopped before there was a page.
-    assert calls[3:] == []
+    demo._train(config, demo._before(config))  # It was stopped before there was a page.
+    with pytest.raises(runs.RunError, match="a demo with other settings"):
+        demo._before(other)
+    assert calls[2:] == []
     (demo.out / "report.html").touch()
-    demo._train(config, demo._before())
-    assert calls[3:] == ["force=True"]
+    demo._train(other, demo._before(other))
+    assert calls[2:] == ["force=True"]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +220,7 @@ def test_a_demo_that_was_stopped_goes_on_and_another_is_replaced(tmp_path, monke
         (RuntimeError("RESOURCE_EXHAUSTED: Out of memory"), "the memory does not suffice"),
         (ModuleNotFoundError("No module", name="torch"), "pip install 'algoscope[llm]'"),
         (ModuleNotFoundError("No module", name="wandb"), "pip install 'algoscope[track]'"),
-        (ModuleNotFoundError("No module", name="rich.table"), "pip install rich"),
+        (ModuleNotFoundError("No module", name="nothing.here"), "pip install nothing"),
         (RuntimeError("Unable to initialize backend 'cuda'"), "JAX finds no such device"),
         (FileNotFoundError(2, "No such file", "runs/a"), "runs/a: No such file; give a file or"),
         (RecursionError("maximum depth"), "nested too deeply"),
@@ -250,6 +269,41 @@ def test_a_device_that_is_not_there_is_named(tmp_path, platform):
     assert ended.returncode == 1
     assert f"error: JAX finds no such device (JAX_PLATFORMS={platform}: " in ended.stderr
     assert "fault of Algoscope" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("package", "command", "advice"),
+    [
+        ("ray", "sweep sweep.toml --on ray", "pip install 'algoscope[ray]'"),
+        ("submitit", "sweep sweep.toml --on slurm", "pip install 'algoscope[slurm]'"),
+        ("wandb", "train bfs --track wandb", "pip install wandb"),
+    ],
+)
+def test_an_extra_that_is_missing_is_named_before_any_work(
+    refused, tmp_path, monkeypatch, package, command, advice
+):
+    (tmp_path / "sweep.toml").write_text('[base]\ntasks = "bfs"\n[axes]\nsteps = [1, 2]\n')
+    monkeypatch.setitem(sys.modules, package, None)
+    message = refused(*command.split())
+    assert package in message
+    assert advice in message
+    assert "\n" not in message
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["sweep.toml"]
+
+
+@pytest.mark.parametrize("package", ["torch", "transformers"])
+def test_language_models_without_their_extra_are_one_line(tmp_path, package):
+    text = f"import sys; sys.modules[{package!r}] = None; from algoscope import cli; cli.main()"
+    command = [sys.executable, "-c", text, "llm", "navigate", "--model", "navigator"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 1
+    *_, last = ended.stderr.splitlines()
+    assert last == f"error: {package} is not installed; it comes with pip install 'algoscope[llm]'"
+
+
+def test_one_seed_has_no_deviation(tmp_path):
+    said = [*_results(finished_run(tmp_path / "run"))]
+    assert "over 1 seeds" not in " ".join(said)
 
 
 INTERRUPTED = """
