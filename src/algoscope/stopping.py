@@ -2,8 +2,7 @@
 
 with asked_to_stop() as asked:
     while steps_are_left:
-        with asked.at_once():
-            wait_for_what_a_step_needs()  # left as soon as a signal comes
+        asked.or_leave(wait_for_what_a_step_needs)  # as soon as a signal comes
         if asked.is_set():
             raise asked.stopped("stopped at step 7; the same command goes on")
         take_a_step()  # not left before its end
