@@ -35,11 +35,21 @@ def test_exact_samples():
             counts[(*place, "exact")] += row["exact"]
             counts[(*place, "samples")] += row["samples"]
     for row in SHOWN.rows:
-        for column, shown in zip(SHOWN.columns[5:], row[5:], strict=True):
+        for column, shown in zip(SHOWN.columns[5:-1], row[5:-1], strict=True):
             place = row[0], column
             tried = counts[(*place, "samples")]
             expected = f"{counts[(*place, 'exact')]} of {tried}" if tried else "–"
             assert shown == expected, place
+
+
+def test_samples_below_the_margin():
+    below = collections.Counter()
+    for row in results("exactness.json"):
+        if (row["precision"], row["positions"]) == ("float32", "even"):
+            below[row["program"]] += row["below"]
+            below[row["program"], "followed"] += row["followed"]
+    for name, *_, shown in SHOWN.rows:
+        assert shown == f"{below[name]} of {below[name, 'followed']}", name
 
 
 def test_floyd_warshall_of_the_examples():
