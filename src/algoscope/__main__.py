@@ -1,19 +1,32 @@
 """The program `algoscope`, also as `python -m algoscope`: the command line, whose import takes long
-enough for somebody to press Ctrl-C."""
+enough for somebody to press Ctrl-C, or for a queue to end it."""
 
 import os
+import signal
 import sys
+from types import FrameType
 
-_INTERRUPTED = 130
+_WORDS = {signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal is gone"}
 
 
 def main() -> None:
+    unheard = [number for number in _WORDS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in unheard:
+        signal.signal(number, _end)
     try:
         from algoscope import cli
     except KeyboardInterrupt:
-        print("interrupted; nothing was begun", file=sys.stderr, flush=True)
-        os._exit(_INTERRUPTED)
+        _end(signal.SIGINT, None)
+        raise
+    for number in unheard:
+        signal.signal(number, signal.SIG_DFL)
     cli.main()
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    word = _WORDS.get(signal.Signals(number), "interrupted")
+    print(f"{word}; nothing was begun", file=sys.stderr, flush=True)
+    os._exit(128 + number)
 
 
 if __name__ == "__main__":
