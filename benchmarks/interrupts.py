@@ -1,8 +1,10 @@
-"""Does Ctrl-C end every long verb in one line, with status 130, wherever it is heard?
+"""Do Ctrl-C and SIGTERM end every long verb in one line, with status 130 or 143, wherever they are
+heard, and how soon?
 
 A verb is started as a user starts it, and interrupted after a part of a second or some seconds,
 drawn from its name and number: while modules load, while programs are compiled, while it trains,
-judges or draws.
+judges or draws. Odd numbers get SIGTERM. The file says the commit, and of each trial how long the
+verb took to end.
 
     python benchmarks/interrupts.py                    # goes on with benchmarks/interrupts.json
     python benchmarks/interrupts.py --verbs train      # this one alone
@@ -17,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from typing import Any
 
 from algoscope import networks, programs
@@ -30,12 +33,13 @@ VERBS = {
     "report": "report FILE.safetensors",
     "verify": "verify bellman_ford --size 64",
     "train": "train bfs --steps 2000 --sizes 4 --network width=8",
+    "compile": "train insertion_sort --steps 200",
     "sweep": "sweep sweep.toml",
     "transnar": "transnar train bfs --steps 200 --out runs/tower",
     "llm": "llm navigate --model navigator",
 }
 _SWEEP = '[base]\ntasks = "bfs"\nsteps = 2000\nrecipe.sizes = [4]\n[axes]\nclip = [1.0, 2.0]\n'
-_LATEST = 12.0
+_LATEST = 25.0
 """Seconds after which a verb is interrupted, at most."""
 _PATIENCE = 120.0
 _START = (
@@ -62,10 +66,12 @@ def trial(verb: str, number: int) -> dict[str, Any]:
             text=True,
             start_new_session=True,
         )
+        asked = signal.SIGTERM if number % 2 else signal.SIGINT
         try:
             process.wait(moment)
         except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(asked)
+        begun = time.monotonic()
         try:
             _, errors = process.communicate(timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -75,11 +81,18 @@ def trial(verb: str, number: int) -> dict[str, Any]:
     return {
         "verb": verb,
         "number": number,
+        "signal": int(asked),
         "seconds": round(moment, 2),
+        "ended_after": round(time.monotonic() - begun, 2),
         "status": process.returncode,
         "traceback": "Traceback" in errors,
         "last": lines[-1] if lines else "",
     }
+
+
+def commit() -> str:
+    command = ("git", "-C", str(FILE.parent), "rev-parse", "--short", "HEAD")
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def is_fine(trial: dict[str, Any]) -> bool:
@@ -88,7 +101,10 @@ def is_fine(trial: dict[str, Any]) -> bool:
 
 
 def _was_interrupted(trial: dict[str, Any]) -> bool:
-    return trial["status"] == 130 and trial["last"].startswith(("interrupted", "stopped"))
+    words = ("interrupted", "terminated", "stopped")
+    if trial["status"] == -signal.SIGTERM and not trial["last"]:
+        return True  # Python itself was starting, and knew no signals yet.
+    return trial["status"] == 128 + trial["signal"] and trial["last"].startswith(words)
 
 
 def report(trials: list[dict[str, Any]]) -> str:
@@ -96,7 +112,11 @@ def report(trials: list[dict[str, Any]]) -> str:
     for verb in VERBS:
         mine = [each for each in trials if each["verb"] == verb]
         bad = [each for each in mine if not is_fine(each)]
-        lines.append(f"{verb}: {len(mine)} interrupts, {len(bad)} that did not end in one line")
+        latest = max((each["ended_after"] for each in mine), default=0.0)
+        lines.append(
+            f"{verb}: {len(mine)} interrupts, {len(bad)} that did not end in one line; at most "
+            f"{latest:.1f} s until the end"
+        )
         lines += map(str, bad)
     return "\n".join(lines)
 
@@ -108,13 +128,16 @@ def main() -> None:
     parser.add_argument("--out", type=pathlib.Path, default=FILE)
     parser.add_argument("--report", action="store_true")
     arguments = parser.parse_args()
-    trials = json.loads(arguments.out.read_text()) if arguments.out.exists() else []
+    record = {"commit": commit(), "trials": []}
+    if arguments.out.exists():
+        record = json.loads(arguments.out.read_text())
+    trials = record["trials"]
     done = {(each["verb"], each["number"]) for each in trials}
     for number in range(0 if arguments.report else arguments.trials):
         for verb in arguments.verbs:
             if (verb, number) not in done:
                 trials.append(trial(verb, number))
-                write_bytes(arguments.out, (json.dumps(trials, indent=1) + "\n").encode())
+                write_bytes(arguments.out, (json.dumps(record, indent=1) + "\n").encode())
                 print(trials[-1], flush=True)
     print(report(trials))
 

@@ -1,6 +1,6 @@
 """Faults that were found by trying, each with the command and the line that answers it now.
 
-`TABLE` has those that a command alone shows; what needs a broken file or a signal follows it.
+`TABLE` has the 28 that a command alone shows; what needs a broken file or a signal follows it.
 """
 
 import json
@@ -57,6 +57,10 @@ TABLE = {
     "llm navigate --model navigator --device tpu9": "device: got 'tpu9'",
     "runs list --root /nowhere": "got no folder",
 }
+
+
+def test_the_first_lines_say_how_many_there_are():
+    assert f"the {len(TABLE)} that a command alone shows" in (__doc__ or "")
 
 
 @pytest.mark.parametrize("command", TABLE, ids=lambda command: command[:50])
@@ -387,15 +391,17 @@ def test_ctrl_c_of_an_earlier_command_is_over(refused, monkeypatch):
     assert "nosuch" in refused("train", "nosuch")
 
 
-def test_ctrl_c_ended_every_long_verb_in_one_line():
+def test_signals_ended_every_long_verb_in_one_line():
     """What benchmarks/interrupts.py last found."""
     path = pathlib.Path(__file__).parents[2] / "benchmarks" / "interrupts.json"
-    trials = json.loads(path.read_text())
-    assert len({trial["verb"] for trial in trials}) == 8
+    trials = json.loads(path.read_text())["trials"]
+    assert len({trial["verb"] for trial in trials}) == 9
+    assert {trial["signal"] for trial in trials} == {signal.SIGINT, signal.SIGTERM}
     for trial in trials:
         assert not trial["traceback"]
-        assert trial["status"] == 128 + signal.SIGINT
-        assert trial["last"].startswith(("interrupted; ", "stopped at "))
+        if (trial["status"], trial["last"]) != (-signal.SIGTERM, ""):  # Python was starting.
+            assert trial["status"] == 128 + trial["signal"]
+            assert trial["last"].startswith(("interrupted; ", "terminated; ", "stopped at "))
 
 
 LOADING = """
