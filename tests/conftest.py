@@ -15,6 +15,7 @@ import os
 import pathlib
 import platform
 import shutil
+import signal
 import sys
 
 import hypothesis
@@ -48,11 +49,26 @@ hypothesis.settings.load_profile("repeatable")
 
 _AXE = "4.14.0"
 _MAPS = pathlib.Path("/proc/self/maps")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 300_000
 """Milliseconds that a page may take where cores are busy with other tests."""
 _MOST_MAPS = 10_000
 """Every compiled function takes some of the 65,530 memory maps that Linux allows a process, and so
 many of them take two gigabytes."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol():
+    """Whatever hears signals after a test heard them before: a command that runs in this process
+    would hear what a later test sends to itself."""
+    heard = {number: signal.getsignal(number) for number in _SIGNALS}
+    hook = sys.unraisablehook
+    try:
+        return (yield)
+    finally:
+        sys.unraisablehook = hook
+        for number, handler in heard.items():
+            signal.signal(number, handler)
 
 
 @pytest.hookimpl(trylast=True)

@@ -16,7 +16,7 @@ import pytest
 import safetensors.numpy
 from finished import finished_run, network
 
-from algoscope import networks, programs, runs, stopping, tasks, training
+from algoscope import cli, networks, programs, runs, stopping, tasks, training
 from algoscope.runs import lock, parquet, reservation
 from algoscope.runs.folder import seal
 from algoscope.verbs import ending
@@ -389,6 +389,15 @@ def test_ctrl_c_of_an_earlier_command_is_over(refused, monkeypatch):
     """Commands of one process, as in a notebook."""
     monkeypatch.setattr(ending._interrupts, "heard", signal.SIGINT)
     assert "nosuch" in refused("train", "nosuch")
+
+
+@pytest.mark.parametrize("time", ["first", "second"])
+def test_commands_of_other_tests_hear_no_signals_of_this_one(algoscope, monkeypatch, time):
+    """A process of tests runs many commands, in any order."""
+    assert signal.getsignal(signal.SIGINT) != ending._interrupts.hear
+    monkeypatch.setattr(sys, "argv", ["algoscope", "--version"])
+    cli.main()
+    assert signal.getsignal(signal.SIGINT) == ending._interrupts.hear
 
 
 def test_signals_ended_every_long_verb_in_one_line():
