@@ -1,8 +1,9 @@
 """Messages that say what was given, what was needed and what may have been meant; and `Stopped`."""
 
+import contextlib
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _MOST_GUESSES = 3
 _TELLING_PART = 3
@@ -20,6 +21,30 @@ class Stopped(Exception):  # noqa: N818
 
 class ConfigError(ValueError):
     """Lists everything that is wrong with a configuration."""
+
+
+class Faults:
+    """Several checks, of which all that is wrong is said at once."""
+
+    def __init__(self):
+        self._lines: dict[str, None] = {}
+
+    @contextlib.contextmanager
+    def listed(self) -> Iterator[None]:
+        """Keeps what is refused within."""
+        try:
+            yield
+        except ValueError as error:
+            self._lines |= dict.fromkeys(str(error).splitlines())
+
+    @property
+    def lines(self) -> list[str]:
+        return list(self._lines)
+
+    def refuse(self) -> None:
+        """Raises a ConfigError if anything was."""
+        if self._lines:
+            raise ConfigError("\n".join(self._lines))
 
 
 def unknown_name(what: str, given: object, known: Iterable[str]) -> str:

@@ -47,6 +47,24 @@ def test_a_hint_mode_is_two_options_of_the_network():
     assert [sweep.config(c).hint_mode for c in sweep.combinations] == axes["hint_mode"]
 
 
+def test_combinations_that_are_one_training_are_refused():
+    axes = {"hint_mode": ["none", "decoded_only"], "network.decode_hints": [True, False]}
+    with pytest.raises(ConfigError) as caught:
+        sweeps.checked(sweeps.Sweep("a", BASE, axes))
+    first, twice = str(caught.value).splitlines()
+    assert first == "network.decode_hints: got it with hint_mode, which sets it, needed one of them"
+    assert twice == (
+        "axes: got hint_mode='none' and hint_mode='decoded_only', which are one training, needed "
+        "it once"
+    )
+
+
+def test_values_that_differ_are_told_apart():
+    values = [0.1, 1e-4, 0.12345678, 0.12345679, 3, "best", (4, 8)]
+    texts = ["0.1", "0.0001", "0.12345678", "0.12345679", "3", "best", "4 8"]
+    assert [sweeps.value_text(value) for value in values] == texts
+
+
 def test_one_and_one_point_zero_are_the_same_run():
     stems = {
         stem_of(sweep.config({}))

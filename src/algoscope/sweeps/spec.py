@@ -28,25 +28,30 @@ import pathlib
 import re
 import tomllib
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from algoscope.errors import ConfigError, short, unknown_name
 from algoscope.files import read_bytes
 from algoscope.runs.folder import flat
 from algoscope.serialise import FormatError, from_json, type_faults
-from algoscope.training.config import HintMode, TrainingConfig, check, hint_options
+from algoscope.training.config import HintMode, TrainingConfig, config_faults, hint_options
 
 After = Literal["score", "judge", "report"]
 _BESIDE = ("seeds", "first_seed")
 """Fields of a configuration that stand beside the base: every run has the same."""
 _HINT_MODE = "hint_mode"
+_OF_HINT_MODE = ("network.encode_hints", "network.decode_hints")
+"""What it sets."""
 _SOME_TASK = {"tasks": ("bfs",)}
 _NAME = re.compile(r"[\w][\w.+-]{0,99}")
 _EXPONENTIAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
 _MOST_RUNS = 100_000
 _READERS = (".toml", ".yaml", ".yml")
 _MOST_FAULTS = 50
+
+FaultsOf = Callable[[TrainingConfig], Sequence[str]]
+"""What is wrong with a configuration; `training.plan.training_faults` knows the most."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,9 +83,9 @@ class Sweep:
         return _config({**self.base, **beside, **combination})
 
 
-def read(path: pathlib.Path) -> Sweep:
+def read(path: pathlib.Path, faults_of: FaultsOf = config_faults) -> Sweep:
     """The sweep in a TOML or YAML file, whose name it has if it says no other. A ConfigError lists
-    all that is wrong with it."""
+    all that is wrong with it and its configurations."""
     if path.suffix not in _READERS:
         raise ConfigError(
             f"{path}: got a file whose name ends in {path.suffix!r}, needed one in "
@@ -90,16 +95,16 @@ def read(path: pathlib.Path) -> Sweep:
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: got {short(content)}, needed a table with base and axes")
     try:
-        return from_content(content, path.stem)
+        return from_content(content, path.stem, faults_of)
     except ConfigError as error:
         raise ConfigError("\n".join(f"{path}: {line}" for line in str(error).split("\n"))) from None
 
 
 def from_content(
-    content: Mapping[str, Any], name: str = "sweep", *, was_checked: bool = False
+    content: Mapping[str, Any], name: str = "sweep", faults_of: FaultsOf | None = config_faults
 ) -> Sweep:
-    """The sweep that a table describes, checked; of one that was checked before, types alone are:
-    thousands of configurations take seconds."""
+    """The sweep that a table describes, checked; of one that was checked before, where `faults_of`
+    is None, types alone are: thousands of configurations take seconds."""
     kinds = {field.name: field.type for field in dataclasses.fields(Sweep)}
     faults = [unknown_name("key of a sweep", key, kinds) for key in content if key not in kinds]
     known: dict[str, Any] = {"name": name}
@@ -112,7 +117,7 @@ def from_content(
             faults.append(f"{table}: got the key {short(odd[0])}, needed the name of a field")
         else:
             known[table] = flat(dict(fields))
-    return _typed_sweep(Sweep(**known), faults, with_configurations=not was_checked)
+    return _typed_sweep(Sweep(**known), faults, faults_of)
 
 
 def _keys(table: Mapping[Any, Any]) -> Iterator[Any]:
@@ -123,13 +128,13 @@ def _keys(table: Mapping[Any, Any]) -> Iterator[Any]:
             yield from _keys(value)
 
 
-def checked(sweep: Sweep) -> Sweep:
+def checked(sweep: Sweep, faults_of: FaultsOf = config_faults) -> Sweep:
     """The sweep with values of the types of their fields; or a ConfigError with all that is wrong,
     before anything starts."""
-    return _typed_sweep(sweep, (), with_configurations=True)
+    return _typed_sweep(sweep, (), faults_of)
 
 
-def _typed_sweep(sweep: Sweep, faults: Sequence[str], *, with_configurations: bool) -> Sweep:
+def _typed_sweep(sweep: Sweep, faults: Sequence[str], faults_of: FaultsOf | None) -> Sweep:
     listed = [*faults, *type_faults(dataclasses.replace(sweep, base={}, axes={}))]
     if isinstance(sweep.name, str) and not _NAME.fullmatch(sweep.name):
         listed.append(f"name: got {short(sweep.name)}, needed letters, digits and any of _ . + -")
@@ -154,8 +159,15 @@ def _typed_sweep(sweep: Sweep, faults: Sequence[str], *, with_configurations: bo
     typed = dataclasses.replace(sweep, base=first, axes=axes)
     if "tasks" not in {*sweep.base, *sweep.axes}:
         listed.append('tasks: not there, and needed, in base or in axes, such as tasks = ["bfs"]')
-    if with_configurations and runs <= _MOST_RUNS:
-        listed += _configuration_faults(typed)
+    named = {*sweep.base, *sweep.axes}
+    listed += [
+        f"{field}: got it with {_HINT_MODE}, which sets it, needed one of them"
+        for field in _OF_HINT_MODE
+        if {field, _HINT_MODE} <= named
+    ]
+    if faults_of and runs <= _MOST_RUNS:
+        listed += _configuration_faults(typed, faults_of)
+    listed = list(dict.fromkeys(listed))
     if listed:
         more = len(listed) - _MOST_FAULTS
         rest = [f"… and {more:,} more"] if more > 0 else []
@@ -191,22 +203,31 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
     if typing.get_origin(kind) is tuple and not isinstance(value, list | tuple):
         value = [value]
     read = from_json(kind, value, where=where)
+    if typing.get_args(kind)[:1] == (float,):
+        return tuple(map(float, read))
     return float(read) if kind is float else read
 
 
-def _configuration_faults(sweep: Sweep) -> list[str]:
+def _configuration_faults(sweep: Sweep, faults_of: FaultsOf) -> list[str]:
     """Of all combinations, each once, with defaults in place of what is no number, and some task
-    where there is none."""
+    where there is none; and two combinations that are one training."""
     defaults = {name: getattr(Sweep, name) for name in _BESIDE}
     numbers = {n: v for n in _BESIDE if isinstance(v := getattr(sweep, n), int)}
     base = {**({} if "tasks" in sweep.axes else _SOME_TASK), **sweep.base}
     sweep = dataclasses.replace(sweep, base=base, **(defaults | numbers))
     faults: dict[str, None] = {}
+    known: dict[TrainingConfig, dict[str, Any]] = {}
     for combination in sweep.combinations:
-        try:
-            check(sweep.config(combination))
-        except ConfigError as error:
-            faults |= dict.fromkeys(str(error).split("\n"))
+        config = sweep.config(combination)
+        faults |= dict.fromkeys(faults_of(config))
+        first = known.setdefault(config, combination)
+        differing = [name for name in first if first[name] != combination[name]]
+        if differing:  # A value that is there twice is a fault of its own.
+            both = (
+                ", ".join(f"{name}={short(one[name])}" for name in differing)
+                for one in (first, combination)
+            )
+            faults[f"axes: got {' and '.join(both)}, which are one training, needed it once"] = None
     return list(faults)
 
 

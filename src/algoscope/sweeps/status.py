@@ -62,7 +62,7 @@ def _position(planned: Planned, entry: "index.Entry | None", failed: set[str]) -
         stages = {State.RUNNING: Stage.RUNNING, State.STOPPED: Stage.STOPPED}
         stage = stages.get(entry.state, Stage.FAILED)
         if facts and entry.state is State.FINISHED:
-            stage = Stage.DONE if has_all(item, facts.judged_on) else Stage.TRAINED
+            stage = Stage.DONE if has_all(item, facts.judged_on, facts.basis) else Stage.TRAINED
     if stage not in (Stage.DONE, Stage.RUNNING) and lock.is_taken(item.log):
         stage = Stage.RUNNING
     if error and stage is not Stage.RUNNING:
@@ -97,4 +97,5 @@ def value_text(value: Any) -> str:
     """A value of an axis for readers: lists without brackets."""
     if isinstance(value, list | tuple):
         return " ".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    short = f"{value:g}" if isinstance(value, float) else str(value)
+    return short if short == str(value) or float(short) == value else repr(value)

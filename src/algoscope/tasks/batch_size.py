@@ -21,6 +21,7 @@ _SAFE = 0.01
 """Of the free memory: what takes less than this is not looked at more closely."""
 
 
+@functools.cache
 def batch_octets(task: Task, nodes: int, count: int, steps: float) -> float:
     """Bytes of a batch and of the registers that it is made from."""
     outside = sum(
@@ -39,8 +40,10 @@ def check_batches(
     counts: Mapping[int, int],
     longest: Callable[[int], int],
     advice: str = "take smaller problems, or fewer of them",
+    free: float | None = None,
 ) -> None:
-    """Refuses batches that do not fit, of so many problems by their number of nodes. `longest`
+    """Refuses batches that do not fit into so many free bytes, into the main memory if it is not
+    said how many; of so many problems by their number of nodes. `longest`
     gives the steps of the longest trace of a few problems with so many nodes; it is asked only
     where that decides."""
 
@@ -50,7 +53,7 @@ def check_batches(
     most = octets(lambda nodes: max(nodes, 2) ** _MOST_GROWTH)
     if most < _SMALL_BATCH:
         return
-    free, nodes = capacity.available(), max(counts)
+    free, nodes = capacity.available() if free is None else free, max(counts)
     with_nodes = f"{nodes:,} nodes" if len(counts) == 1 else f"up to {nodes:,} nodes"
     what = f"{sum(counts.values()):,} problems of {task.name} with {with_nodes}"
     capacity.check(what, octets(lambda nodes: 1), advice, free)

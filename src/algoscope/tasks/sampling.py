@@ -49,13 +49,16 @@ def batches(
     return _batches(tracer, mersenne.stream_from(random_state), count, burn_in)
 
 
-def check_memory(task: Task, counts: Mapping[int, int], advice: str) -> None:
+def check_memory(
+    task: Task, counts: Mapping[int, int], advice: str, free: float | None = None
+) -> None:
     """Refuses problems that would not fit into memory together, so many by their size; before any
     of them is drawn."""
     by_nodes = {task.nodes(size, {}): count for size, count in counts.items()}
-    check_batches(task, by_nodes, functools.partial(_longest, task), advice)
+    check_batches(task, by_nodes, functools.partial(_longest, task), advice, free)
 
 
+@functools.cache
 def _longest(task: Task, nodes: int) -> int:
     """The most steps that a few problems of that size take."""
     tracer = Tracer(task, nodes, resolve(task.name, task.options, {}, nodes))

@@ -10,19 +10,22 @@ the steps after it (`process_random_pos`, `process_pred_as_input`, `process_perm
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from algoscope.errors import unknown_name
 from algoscope.tasks.batch import Batch
+from algoscope.tasks.features import Feature
 from algoscope.tasks.graph_kinds import CLRS, graph_options
-from algoscope.tasks.options import integer
+from algoscope.tasks.options import integer, probability
 from algoscope.tasks.registry import get
 from algoscope.tasks.sampling import batches
 from algoscope.tasks.task import Task
 from algoscope.tasks.transforms import (
+    permutations_as_pointers,
+    predecessors_as_inputs,
     with_cycles,
     with_permutations_as_pointers,
     with_positions,
@@ -84,6 +87,34 @@ def stream(
         for size in training_sizes(task, recipe)
     ]
     return (_apply(transforms, next(source)) for source in itertools.cycle(sources))
+
+
+def recipe_faults(recipe: Recipe, tasks: Iterable[Task]) -> list[str]:
+    """The fields for which a stream of these tasks would be refused, whatever its kinds of graphs
+    and whether problems of its sizes exist and fit."""
+    faults = [] if recipe.p else ["p: got none, needed at least one probability of an edge"]
+    asked = [(probability, "p", p, 0) for p in recipe.p]
+    asked += [(integer(1), "count", recipe.count, 0), (integer(0), "burn_in", recipe.burn_in, 0)]
+    asked += [
+        (task.options["length_needle"].check, "length_needle", recipe.length_needle, size)
+        for task in tasks
+        if "length_needle" in task.options
+        for size in training_sizes(task, recipe)
+    ]
+    for check, name, value, size in asked:
+        try:
+            check(name, value, size)
+        except ValueError as error:
+            faults.append(str(error))
+    return list(dict.fromkeys(faults))
+
+
+def features_in_training(task: Task, recipe: Recipe) -> tuple[Feature, ...]:
+    """Those of the batches of a stream whose permutations are no cycles."""
+    features = task.features
+    if recipe.predecessors_as_inputs and task.fixed_predecessors:
+        features = predecessors_as_inputs(features)
+    return permutations_as_pointers(features) if recipe.permutations == "pointers" else features
 
 
 def as_in_training(batch: Batch, recipe: Recipe = _DEFAULT, seed: int = 42) -> Batch:

@@ -4,6 +4,7 @@ None of them changes the batch that it is given.
 """
 
 import dataclasses
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -52,8 +53,12 @@ def with_predecessors_as_inputs(batch: Batch) -> Batch:
         batch,
         inputs=batch.inputs | {"pred": pred_h[:, 0].astype(_PREDECESSOR.dense_dtype)},
         hints=hints,
-        features=tuple(_PREDECESSOR if f.name == "pred_h" else f for f in batch.features),
+        features=predecessors_as_inputs(batch.features),
     )
+
+
+def predecessors_as_inputs(features: Iterable[Feature]) -> tuple[Feature, ...]:
+    return tuple(_PREDECESSOR if f.name == "pred_h" else f for f in features)
 
 
 def as_sampled(batch: Batch) -> Batch:
@@ -102,8 +107,11 @@ def _close(pointers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def with_permutations_as_pointers(batch: Batch) -> Batch:
     """The batch with each permutation taken for pointers that may point anywhere."""
-    features = (
+    return dataclasses.replace(batch, features=permutations_as_pointers(batch.features))
+
+
+def permutations_as_pointers(features: Iterable[Feature]) -> tuple[Feature, ...]:
+    return tuple(
         dataclasses.replace(f, kind=Kind.POINTER) if f.kind is Kind.PERMUTATION else f
-        for f in batch.features
+        for f in features
     )
-    return dataclasses.replace(batch, features=tuple(features))

@@ -10,10 +10,13 @@ from typing import Any, Literal, TypeVar
 from algoscope import serialise, tasks
 from algoscope.configuration import TrainingOptions, integer_faults, number_faults
 from algoscope.errors import ConfigError, unknown_name
+from algoscope.networks import arrays, skeleton
 from algoscope.networks.config import NetworkConfig, check_choices
 from algoscope.networks.processors import check_processor
 from algoscope.tasks import Recipe, Task
 from algoscope.tasks.graph_kinds import graph_options
+from algoscope.tasks.streams import features_in_training, recipe_faults
+from algoscope.training.model import name_faults
 from algoscope.training.objectives import Weighted, parse_objectives
 from algoscope.training.teacher import teacher_faults, teacher_for
 
@@ -88,9 +91,16 @@ def hint_options(mode: str) -> dict[str, Any]:
 
 def check(config: TrainingConfig) -> None:
     """Lists everything that is wrong with the configuration."""
-    faults = serialise.type_faults(config)
+    faults = config_faults(config)
     if faults:
         raise ConfigError("\n".join(faults))
+
+
+def config_faults(config: TrainingConfig) -> list[str]:
+    """Everything that is wrong with the configuration, on whatever machine."""
+    faults = serialise.type_faults(config)
+    if faults:
+        return faults
     of_network = [*check_choices(config.network), *check_processor(config.network)]
     faults = [*_check_numbers(config), *of_network]
     if not config.tasks:
@@ -111,11 +121,23 @@ def check(config: TrainingConfig) -> None:
         )
     of_teacher = teacher_faults(config.teacher, config.tasks)
     faults += of_teacher
-    faults += _check_sizes(config, known)
+    of_sizes = _check_sizes(config, known)
+    faults += of_sizes
+    whole = [] if of_sizes else known
+    faults += [f"recipe.{fault}" for fault in recipe_faults(config.recipe, whole)]
+    faults += _check_frozen(config, [] if of_network else known)
     faults += _check_graphs(config, known)
     faults += _check_objectives(config, [] if of_teacher else known, with_network=not of_network)
-    if faults:
-        raise ConfigError("\n".join(dict.fromkeys(faults)))
+    return list(dict.fromkeys(faults))
+
+
+def _check_frozen(config: TrainingConfig, known: Sequence[Task]) -> list[str]:
+    """The beginnings of names that no weight of the tasks' networks has."""
+    if not config.freeze or not known:
+        return []
+    features = (features_in_training(task, config.recipe) for task in known)
+    names = {name for f in features for name in arrays(skeleton(f, config.network))}
+    return name_faults("weights to freeze", config.freeze, names)
 
 
 def _check_numbers(config: TrainingConfig) -> list[str]:

@@ -31,12 +31,12 @@ _TEST_SEED = 3
 _TEST_SAMPLES = 32
 
 
-def check_test(config: TrainingConfig) -> None:
+def check_test(config: TrainingConfig, free: float | None = None) -> None:
     """Refuses problems for the test that do not fit into memory, before any training."""
     if (size := _test_size(config)) is None or not config.scored_on:
         return
     for task in map(tasks.get, config.tasks):
-        check_memory(task, {size: _test_count(task)}, "take a smaller test_size")
+        check_memory(task, {size: _test_count(task)}, "take a smaller test_size", free)
 
 
 def _test_size(config: TrainingConfig) -> int | None:

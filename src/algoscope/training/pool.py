@@ -188,21 +188,16 @@ def _random(config: TrainingConfig, task: str, purpose: int) -> np.random.Random
     return np.random.RandomState(int(np.random.SeedSequence(words).generate_state(1)[0]))
 
 
-def check_pool(config: TrainingConfig, task: str) -> None:
-    """Refuses a pool that does not fit, before any of it is drawn."""
+def check_pool(config: TrainingConfig, task: str, free: float | None = None) -> None:
+    """Refuses a pool that does not fit into so many free bytes, those here if it is not said,
+    before any of it is drawn."""
     sizes = _sizes(config, task)
     batches = steps_per_generation(config) // len(sizes)
     counts: Counter[int] = Counter()
     for size in sizes:
         counts[size] += batches * config.recipe.count
     advice = "take smaller problems, a smaller batch, or draw them anew more often (pool_steps)"
-    check_memory(tasks.get(task), counts, advice)
-
-
-def features_of(config: TrainingConfig, task: str) -> tuple[Feature, ...]:
-    """Those that batches of the task have, by a batch of one problem."""
-    recipe = dataclasses.replace(config.recipe, count=1, burn_in=0)
-    return next(tasks.stream(task, recipe, _random(config, task, _PROBE))).features
+    check_memory(tasks.get(task), counts, advice, free)
 
 
 def draw_batches(config: TrainingConfig, task: str, number: int) -> list[list[Batch]]:

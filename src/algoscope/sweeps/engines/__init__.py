@@ -3,6 +3,7 @@ or side by side, and none has a scheduler of its own: processes, Ray and Slurm h
 
 import contextlib
 import json
+import math
 import os
 import pathlib
 import sys
@@ -14,6 +15,7 @@ from algoscope.files import explained, write_bytes
 from algoscope.serialise import from_json, to_json
 from algoscope.sweeps.plan import Item
 from algoscope.sweeps.work import End, Outcome, do
+from algoscope.training.plan import Room
 
 ATTEMPTS = 4
 """How often a run whose worker is lost is begun again from its last checkpoint, first time
@@ -21,6 +23,8 @@ included."""
 POLL = 0.2
 """Seconds between looks at whether to stop."""
 _PART_OF_MEMORY = 0.9
+_LARGEST_NODE = 2.0**45
+"""Bytes of a node that a scheduler chooses later: no machine has more."""
 
 
 class Resources(NamedTuple):
@@ -37,8 +41,18 @@ class Resources(NamedTuple):
             return {}
         return {"XLA_PYTHON_CLIENT_MEM_FRACTION": f"{_PART_OF_MEMORY * self.gpus:.3f}"}
 
+    @property
+    def room(self) -> Room:
+        """What a run finds on a node that is not known yet."""
+        return Room(math.ceil(self.gpus) if self.gpus else None, _LARGEST_NODE)
+
 
 class Engine(Protocol):
+    @property
+    def room(self) -> Room:
+        """What each run finds where it is made."""
+        ...
+
     def run(self, items: Sequence[Item], stop: threading.Event) -> Generator[Outcome, None, None]:
         """The outcomes of all items as they come. Once `stop` is set, runs under way end in a
         checkpoint, and others do not begin."""

@@ -15,11 +15,13 @@ import sys
 import threading
 from collections.abc import Generator, Sequence
 
+from algoscope import capacity
 from algoscope.files import explained
 from algoscope.serialise import from_json
 from algoscope.sweeps.engines import ATTEMPTS, POLL, Resources, as_text, lost
 from algoscope.sweeps.plan import Item
 from algoscope.sweeps.work import End, Outcome
+from algoscope.training.plan import Room
 
 _PROGRAM = (sys.executable, "-m", "algoscope.sweeps.engines.worker")
 _GPUS = pathlib.Path("/proc/driver/nvidia/gpus")
@@ -33,6 +35,13 @@ class Local:
         if workers < 1:
             raise ValueError(f"workers: got {workers}, needed at least 1")
         self._folder, self._count = folder / ".workers", workers
+
+    @property
+    def room(self) -> Room:
+        """GPUs are counted without JAX, which would take their memory for this process."""
+        gpus = _gpus()
+        devices = (len(gpus) if self._count == 1 else 1) if gpus else None
+        return Room(devices, float(capacity.available()))
 
     def run(self, items: Sequence[Item], stop: threading.Event) -> Generator[Outcome, None, None]:
         waiting: queue.SimpleQueue[Item] = queue.SimpleQueue()
@@ -145,13 +154,17 @@ class _Worker:
 
 def _share_of_gpus(number: int, count: int) -> dict[str, str]:
     """Settings of one of so many workers; none where there is no GPU."""
-    named = os.environ.get(_VISIBLE)
-    if named is None:
-        gpus = [str(k) for k in range(len(os.listdir(_GPUS)))] if _GPUS.is_dir() else []
-    else:
-        gpus = [name for name in named.split(",") if name]
+    gpus = _gpus()
     if count == 1 or not gpus:
         return {}
     sharing = -(-count // len(gpus))
     share = Resources(gpus=1 / sharing).environment
     return {_VISIBLE: gpus[number % len(gpus)], **share}
+
+
+def _gpus() -> list[str]:
+    """Those that this process may use, as CUDA names them."""
+    named = os.environ.get(_VISIBLE)
+    if named is not None:
+        return [name for name in named.split(",") if name]
+    return [str(k) for k in range(len(os.listdir(_GPUS)))] if _GPUS.is_dir() else []

@@ -25,6 +25,7 @@ from algoscope.files import RunError, explained, read_json, write_bytes
 from algoscope.sweeps.engines import ATTEMPTS, Resources, as_text, attempt, from_text, lost
 from algoscope.sweeps.plan import Item
 from algoscope.sweeps.work import End, Outcome, is_done
+from algoscope.training.plan import Room
 
 _FOLDER, _JOBS = ".slurm", "jobs.json"
 _PROGRAMS = ("sbatch", "srun", "squeue", "scancel", "scontrol")
@@ -56,27 +57,32 @@ class Slurm:
     ):
         """A job may take so many `minutes` until it is requeued, of which the last `grace` seconds
         are for its checkpoint; `at_most` so many run at once; `options` are sbatch's by name."""
-        submitit = _submitit()
-        resources = resources or Resources()
+        _submitit()  # Or an error before anything is made.
+        self._resources = resources = resources or Resources()
         _check(resources, minutes, grace, at_most)
         self._folder = folder.absolute() / _FOLDER
-        with explained(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-        self._executor = submitit.SlurmExecutor(self._folder, max_num_timeout=_TIMEOUTS)
         gpus = {"gpus_per_node": int(resources.gpus)} if resources.gpus else {}
-        self._executor.update_parameters(
-            job_name=f"algoscope-{folder.absolute().name}",
-            time=minutes,
-            signal_delay_s=grace,
-            cpus_per_task=resources.cpus,
+        self._parameters = {
+            "job_name": f"algoscope-{folder.absolute().name}",
+            "time": minutes,
+            "signal_delay_s": grace,
+            "cpus_per_task": resources.cpus,
             # Since Slurm 22.05 a step does not take it from its job.
-            srun_args=[f"--cpus-per-task={resources.cpus}"],
-            array_parallelism=at_most,
-            additional_parameters={"requeue": True, **(options or {})},
+            "srun_args": [f"--cpus-per-task={resources.cpus}"],
+            "array_parallelism": at_most,
+            "additional_parameters": {"requeue": True, **(options or {})},
             **gpus,
-        )
+        }
+
+    @property
+    def room(self) -> Room:
+        return self._resources.room
 
     def run(self, items: Sequence[Item], stop: threading.Event) -> Generator[Outcome, None, None]:
+        with explained(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+        executor = _submitit().SlurmExecutor(self._folder, max_num_timeout=_TIMEOUTS)
+        executor.update_parameters(**self._parameters)
         left = {item.name: item for item in items}
         jobs = {job: name for job, name in under_way(self._folder).items() if name in left}
         attempts, told = Counter(jobs.values()), set[str]()
@@ -91,7 +97,7 @@ class Slurm:
                     yield Outcome(item.name, End.STOPPED)
             elif idle:
                 attempts.update(item.name for item in idle)
-                jobs |= self._submit(idle, jobs)
+                jobs |= self._submit(executor, idle, jobs)
                 seconds = _FIRST_LOOK
             if not left:
                 break
@@ -109,7 +115,9 @@ class Slurm:
                     yield self._outcome(item, job, states.get(job), stop.is_set())
                     seconds = _FIRST_LOOK
 
-    def _submit(self, items: Sequence[Item], jobs: Mapping[str, str]) -> dict[str, str]:
+    def _submit(
+        self, executor: Any, items: Sequence[Item], jobs: Mapping[str, str]
+    ) -> dict[str, str]:
         """The names of runs by the new jobs that make them; known to who comes later, too."""
         from submitit.core.utils import FailedJobError
 
@@ -119,7 +127,7 @@ class Slurm:
             for item in part:
                 item.error.unlink(missing_ok=True)
             try:
-                new = self._executor.map_array(_Making(), list(map(as_text, part)))
+                new = executor.map_array(_Making(), list(map(as_text, part)))
             except FailedJobError as error:
                 raise RunError(f"Slurm takes no jobs: {error}") from None
             known |= {job.job_id: item.name for job, item in zip(new, part, strict=True)}
