@@ -55,11 +55,10 @@ def begin(folder: pathlib.Path) -> pathlib.Path:
 def test_what_changes_is_copied_and_what_is_gone_is_removed(tmp_path, url):
     run = begin(tmp_path / "first")
     storage = Storage(url)
-    assert not storage.has("run")
-    storage.send("run", tmp_path / "first")
+    assert not names(url)
+    storage.offer("run", tmp_path / "first")
     begun = {"run/checkpoint-1": b"one", "run/run.json": b"running", "run.log": b"begun"}
     assert stored(url) == begun
-    assert storage.has("run")
 
     second = tmp_path / "second"
     with storage.taken_up("run", second, 1.0):
@@ -88,6 +87,46 @@ def test_copies_are_made_on_the_way(tmp_path, url):
         assert "run/checkpoint-1" in names(url)
 
 
+def test_what_is_further_stays(tmp_path, url):
+    """Whichever place it is in: another engine may have gone on with a run, or judged it."""
+    storage, folder = Storage(url), tmp_path / "here"
+    run = begin(folder)
+    digest = 24 * "0"
+
+    def reach(step: int) -> None:
+        for file in run.glob("checkpoint-*"):
+            file.unlink()
+        (run / f"checkpoint-{step:09d}-{digest}.safetensors").write_text(str(step))
+
+    reach(5)
+    storage.offer("run", folder)
+    reach(7)
+    (folder / "run.log").write_text("begun, went on here")
+    storage.fetch("run", folder)
+    assert [file.read_text() for file in run.glob("checkpoint-*")] == ["7"]
+    assert (folder / "run.log").read_text() == "begun, went on here"
+    storage.offer("run", folder)
+    checkpoints = [name for name in names(url) if "checkpoint" in name]
+    assert checkpoints == [f"run/checkpoint-000000007-{digest}.safetensors"]
+    assert stored(url)["run.log"] == b"begun, went on here"
+
+    reach(6)
+    storage.offer("run", folder)
+    storage.fetch("run", folder)
+    assert [file.read_text() for file in run.glob("checkpoint-*")] == ["7"]
+
+    (run / "results.json").write_text("{}")
+    storage.offer("run", folder)
+    (run / "findings").mkdir()
+    (run / "findings" / "seed").write_text("judged here")
+    storage.fetch("run", folder)
+    assert (run / "findings" / "seed").is_file()
+    storage.offer("run", folder)
+    assert "run/findings/seed" in names(url)
+    storage.fetch("other", folder)
+    assert (folder / "run.log").is_file()
+
+
 class Ordered(MemoryFileSystem):
     """Knows in which order files came."""
 
@@ -105,7 +144,7 @@ def test_a_description_comes_after_what_it_describes(tmp_path):
     """A copy that ends in the middle is no run, or the one before."""
     fsspec.register_implementation("ordered", Ordered, clobber=True)
     begin(tmp_path / "here")
-    Storage("ordered://there").send("run", tmp_path / "here")
+    Storage("ordered://there").offer("run", tmp_path / "here")
     assert sorted(Ordered.came) == ["checkpoint-1", "run.json", "run.log"]
     assert Ordered.came[-1] == "run.json"
 
@@ -123,6 +162,11 @@ class Away(MemoryFileSystem):
             raise RuntimeError("no answer")
         super().put_file(lpath, rpath, **more)
 
+    def get_file(self, rpath, lpath, **more):
+        if self.refusals and self.refusals.pop():
+            raise RuntimeError("no answer")
+        super().get_file(rpath, lpath, **more)
+
 
 def test_a_storage_that_is_away_for_a_while_loses_nothing(tmp_path, monkeypatch):
     fsspec.register_implementation("away", Away, clobber=True)
@@ -132,6 +176,10 @@ def test_a_storage_that_is_away_for_a_while_loses_nothing(tmp_path, monkeypatch)
         Away.refusals += [1, 1]
     assert not Away.refusals
     assert names("away://there") == {"run/checkpoint-1", "run/run.json", "run.log"}
+    Away.refusals += [1, 1, 1]
+    Storage("away://there").fetch("run", tmp_path / "fetched")
+    assert not Away.refusals
+    assert (tmp_path / "fetched" / "run" / "checkpoint-1").read_text() == "one"
 
     def change() -> None:
         with Storage("away://there").taken_up("run", tmp_path / "there", 60.0):

@@ -71,6 +71,12 @@ def delete_all(folder: pathlib.Path) -> None:
         file.path.unlink()
 
 
+def step_of(name: str) -> int | None:
+    """Of the checkpoint with this name; None if it is none."""
+    match = _NAME.fullmatch(name)
+    return int(match[1]) if match else None
+
+
 class _File(NamedTuple):
     step: int
     digest: str

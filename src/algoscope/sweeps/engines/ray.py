@@ -22,6 +22,7 @@ from algoscope.sweeps.engines import ATTEMPTS, POLL, Resources, as_text, attempt
 from algoscope.sweeps.plan import Item
 from algoscope.sweeps.storage import Storage
 from algoscope.sweeps.work import End, Outcome
+from algoscope.training.plan import Room
 
 
 class Ray:
@@ -41,6 +42,10 @@ class Ray:
         self._url = storage
         self._storage = None if storage is None else Storage(storage)
 
+    @property
+    def room(self) -> Room:
+        return self._resources.room
+
     def run(self, items: Sequence[Item], stop: threading.Event) -> Generator[Outcome, None, None]:
         import ray
 
@@ -55,7 +60,9 @@ class Ray:
             left: dict[Any, Item] = {}
             for item in items:
                 item.error.unlink(missing_ok=True)
-                self._send(item)
+                if self._storage is not None:
+                    # What another engine has begun goes on.
+                    self._storage.offer(item.name, pathlib.Path(item.path).parent)
                 left[task.remote(as_text(item), self._url)] = item
             told = False
             while left:
@@ -66,9 +73,7 @@ class Ray:
                 ready, _ = ray.wait(list(left), num_returns=1, timeout=POLL)
                 for reference in ready:
                     item = left.pop(reference)
-                    if self._storage is not None:
-                        self._storage.fetch(item.name, pathlib.Path(item.path).parent)
-                    yield _outcome(reference, item)
+                    yield self._fetched(item) or _outcome(reference, item)
 
     def _say_if_no_node_has_room(self) -> None:
         """Ray lets tasks wait for such a node, without a word: one may be started yet."""
@@ -83,11 +88,19 @@ class Ray:
                 f"{had}); runs wait until one does, Ctrl-C stops"
             )
 
-    def _send(self, item: Item) -> None:
-        """What another engine has begun goes on."""
-        path = pathlib.Path(item.path)
-        if self._storage is not None and path.is_dir() and not self._storage.has(item.name):
-            self._storage.send(item.name, path.parent)
+    def _fetched(self, item: Item) -> Outcome | None:
+        """How the run ended that cannot be fetched from the storage; others go on."""
+        if self._storage is not None:
+            try:
+                self._storage.fetch(item.name, pathlib.Path(item.path).parent)
+            except Exception as error:  # Each kind of storage has its own.
+                told = " ".join(str(error).split()) or type(error).__name__
+                return lost(
+                    item,
+                    f"the run is in {self._url}, from where it cannot be fetched: {told}; the same "
+                    "command tries again",
+                )
+        return None
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[None]:
