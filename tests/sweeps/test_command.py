@@ -29,7 +29,18 @@ def test_a_dry_run_lists_estimates_and_starts_nothing(algoscope, tmp_path):
     printed = algoscope("sweep", "rates.py", "--dry-run")
     assert "3 runs, 0 of them done" in printed
     assert "one after the other" in printed
-    assert [path.name for path in tmp_path.iterdir()] == ["rates.py"]
+    assert "judge" not in printed
+    pathlib.Path("judged.py").write_text(PYTHON.replace("seeds=2", "seeds=2, after='judge'"))
+    judged = json.loads(algoscope("sweep", "judged.py", "--dry-run", "--json"))
+    for before, after in zip(listed["runs"], judged["runs"], strict=True):
+        assert before["after_seconds"] == 0 < after["after_seconds"]
+        assert after["seconds"] == before["seconds"] + after["after_seconds"]
+    printed = algoscope("sweep", "judged.py", "--dry-run", "--workers", "3")
+    assert "training" in printed
+    assert "with 3 at once" in printed
+    said = algoscope("sweep", "judged.py", "--dry-run", "--on", "ray", "--gpus", "0.5")
+    assert "on a GPU" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["judged.py", "rates.py"]
 
 
 def test_all_that_is_wrong_is_listed_before_anything_starts(refused, tmp_path):
@@ -40,6 +51,50 @@ def test_all_that_is_wrong_is_listed_before_anything_starts(refused, tmp_path):
     pathlib.Path("a.py").write_text(PYTHON + "other = sweep\n")
     assert "got 2 sweeps, needed a file with one" in refused("sweep", "a.py")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.py", "a.toml"]
+
+
+@pytest.mark.parametrize(
+    ("on", "of_engine"),
+    [
+        ("local --workers 0", "workers: got 0, needed at least 1"),
+        ("ray --cpus 1 --storage nowhere://x", "storage: got nowhere://x"),
+        ("slurm --gpus 0.5", "gpus: got 0.5, needed whole GPUs"),
+    ],
+)
+def test_what_training_would_refuse_is_listed_before_anything_starts(
+    refused, tmp_path, on, of_engine
+):
+    """Of options, engine and all configurations at once."""
+    text = TOML.replace("width = 4", "width = 1_000_000\nfreeze = ['procesor']\nclip = -1")
+    pathlib.Path("a.toml").write_text(f"{text}recipe.p = [[5.0, -1], []]")
+    options = "--at-once 3 --devices 0 --checkpoint-seconds -1"
+    listed = refused("sweep", "a.toml", "--on", *on.split(), *options.split()).splitlines()
+    expected = [
+        "checkpoint_seconds: got -1.0",
+        of_engine,
+        "freeze: 'procesor'; did you mean processor",
+        "clip: got -1",
+        "recipe.p: got 5.0, needed a probability",
+        "recipe.p: got -1.0, needed a probability",
+        "recipe.p: got none",
+        "devices: got 0, needed at least 1",
+        "weights (network.width 1,000,000): needs about",
+    ]
+    for text in expected:
+        assert sum(text in fault for fault in listed) == 1, (text, listed)
+    assert len(listed) == len(expected) + (shutil.which("sbatch") is None and "slurm" in on)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.toml"]
+
+
+def test_networks_side_by_side_divide_the_seeds_that_an_extended_sweep_adds(refused, tmp_path):
+    """Runs of its first seeds are there."""
+    pathlib.Path("tiny.toml").write_text(TOML.replace("seeds = 2", "seeds = 6"))
+    for one in sweeps.plan(SWEEP, tmp_path / "runs" / "tiny", SETTINGS):
+        pathlib.Path(one.item.path).mkdir(parents=True)
+    told = refused("sweep", "tiny.toml", "--at-once", "3").splitlines()
+    assert len(told) == 2 * 9
+    assert sum("-s0-1: at_once: got 3, needed a divisor of 2" in line for line in told) == 9
+    assert sum("-s2-5: at_once: got 3, needed a divisor of 4" in line for line in told) == 9
 
 
 @pytest.mark.parametrize(
@@ -87,6 +142,10 @@ def test_what_comes_after_training_is_done_later_too(tmp_path, shared, reference
     assert words["problems"] == 50
     assert len(words["words"]["bfs"]) == len(runs.open(path).seeds) == 2
     assert not sweeps.is_done(item._replace(settings=item.settings._replace(problems=51)))
+    old = {**words, "basis": {"bfs": "of another version"}}
+    (path / "verdicts.json").write_text(json.dumps(old))
+    assert not sweeps.is_done(item), "an old verdict is none"
+    (path / "verdicts.json").write_text(json.dumps(words))
     if after == "report":
         page = (path / "report.html").read_text()
         assert all(word in page for word in words["words"]["bfs"])

@@ -84,6 +84,7 @@ def test_a_run_that_has_changed_is_never_shown_as_it_was(many):
     assert np.allclose(rows[changed].scores, 0.123)
     assert places[changed].facts.test == [0.123]
     assert rows[judged].words == ["undecided", "undecided"]
+    assert places[judged].stage is sweeps.Stage.TRAINED, "nobody knows what judged"
     assert gone not in rows
     assert places[gone].stage is sweeps.Stage.WAITING
     assert (places[failed].stage, places[failed].error) == (sweeps.Stage.FAILED, "out of memory")

@@ -63,5 +63,11 @@ def test_estimates_grow_with_what_there_is_to_do():
     for changes in ({"steps": 400_000}, {"seeds": 64, "steps": 400_000}):
         large = sweeps.estimate(dataclasses.replace(config, **changes), "cpu")
         assert large.seconds > 2 * small.seconds
+    judged = SETTINGS._replace(after="judge", problems=400)
+    more = sweeps.estimate(config, "cpu", judged._replace(problems=4_000))
+    assert more.training == small.training
+    assert more.after > sweeps.estimate(config, "cpu", judged).after > small.after == 0
+    assert sweeps.side_by_side([3, 2, 2, 1], 2) == 4
+    assert sweeps.side_by_side([3, 2], 1) == 5
     wide = dataclasses.replace(config.network, width=1024)
     assert sweeps.estimate(dataclasses.replace(config, network=wide), "cpu").octets > small.octets

@@ -16,6 +16,7 @@ import numpy as np
 from algoscope import falsify, measures, networks, programs, progress, tasks
 from algoscope.falsify import Subject
 from algoscope.measures import Evidence, Judgement, across, landscape
+from algoscope.measures.basis import basis
 from algoscope.measures.evidence import observe
 from algoscope.measures.examination import LARGE, SMALL, examination
 from algoscope.measures.trace_match import external_faithfulness
@@ -25,7 +26,6 @@ from algoscope.programs.compiler import Compiled, compile_program
 from algoscope.programs.verification import verify
 from algoscope.recording import Recording
 from algoscope.report import kept
-from algoscope.report.basis import basis
 from algoscope.report.findings import Distances, Findings, Program, Shown, Surroundings, read, write
 from algoscope.report.rounding import that_may_be_rounded
 from algoscope.runs import Run, RunError

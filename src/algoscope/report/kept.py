@@ -18,9 +18,9 @@ import numpy as np
 from algoscope import falsify, measures, networks, programs, tasks
 from algoscope.files import RunError, explained, write_bytes
 from algoscope.measures import Judgement
+from algoscope.measures.basis import basis
 from algoscope.networks import Network
 from algoscope.programs import Role
-from algoscope.report.basis import basis
 from algoscope.report.findings import FORMAT
 from algoscope.runs import Run
 from algoscope.serialise import from_json, parse_json, to_json

@@ -56,6 +56,8 @@ class Description(TypedDict):
     state: Literal["running", "finished"]
     created: str
     finished: NotRequired[str]
+    computed_seconds: NotRequired[float]
+    """See `Run.computed_seconds`."""
     config: Settings
     environment: Environment
     notes: list[str]

@@ -91,6 +91,12 @@ class Run:
         return max(0.0, (moment(end) - moment(self.created)).total_seconds())
 
     @property
+    def computed_seconds(self) -> float:
+        """In which it was trained and scored, without pauses and without steps that were lost with
+        a process; `seconds` of a run of an earlier version."""
+        return self.description.get("computed_seconds", self.seconds)
+
+    @property
     def device(self) -> str:
         return self.description["environment"]["device"]
 
@@ -296,14 +302,16 @@ def finish(
     metrics: Metrics,
     results: Mapping[str, Any],
     others: "Mapping[str, Ensemble] | None" = None,
+    seconds: float | None = None,
 ) -> Run:
     """Writes all that a finished run holds, and marks it finished last of all; `others` are the
-    same networks with other weights, by what those are."""
+    same networks with other weights, by what those are; it took so many `seconds`, without
+    pauses."""
     for name, written in {"": ensemble, **(others or {})}.items():
         folder = f"weights-{name}" if name else "weights"
         place(run.path / folder, functools.partial(_write_weights, written))
     write_arrays(run.path / "metrics.safetensors", metrics._asdict())
-    return seal(run, results)
+    return seal(run, results, seconds)
 
 
 def _write_weights(ensemble: "Ensemble", folder: pathlib.Path) -> None:
@@ -319,10 +327,11 @@ def _write_weights(ensemble: "Ensemble", folder: pathlib.Path) -> None:
             networks.save(member, folder / task / _weights_name(seed), task)
 
 
-def seal(run: Run, results: Mapping[str, Any]) -> Run:
+def seal(run: Run, results: Mapping[str, Any], seconds: float | None = None) -> Run:
     """Writes the results of a run whose other files are in place, and marks it finished."""
     write_bytes(run.path / "results.json", json.dumps(dict(results), indent=2).encode())
-    run = _describe(run, state="finished", finished=now())
+    told = {} if seconds is None else {"computed_seconds": round(seconds, 3)}
+    run = _describe(run, state="finished", finished=now(), **told)
     checkpoints.delete_all(run.path)
     live.remove(run.path)
     return run

@@ -26,7 +26,7 @@ from algoscope.serialise import FormatError, from_json, parse_json
 
 MANY = 64
 _FILE = ".index.json"
-_FORMAT = 2
+_FORMAT = 3
 _FROM = (DESCRIPTION, "results.json", words.FILE, abilities.FILE)
 """Files that an entry is from."""
 _RECENT = 2_000_000_000
@@ -49,17 +49,22 @@ class Facts(NamedTuple):
     """The mean test score of each task."""
     seconds: float
     """From its beginning to its end, pauses included."""
+    computed_seconds: float
+    """Without them."""
     commit: str
     config: str
     """JSON."""
     sweep: str | None
     judged_on: int | None
     """About so many problems the falsifier tried, if there are verdicts."""
+    basis: list[str]
+    """Of each task, the digest of what judged; empty if that is not known."""
 
 
 _NONE = type(None)
 _KINDS: tuple[Any, ...] = (
-    list, int, int, str, str, bool, list, float, str, str, (str, _NONE), (int, _NONE),
+    list, int, int, str, str, bool, list, float, float, str, str, (str, _NONE), (int, _NONE),
+    list,
 )  # fmt: skip
 """Of the fields, as `isinstance` takes them: thousands of runs are checked with every list."""
 
@@ -167,10 +172,12 @@ def _looked_at(path: pathlib.Path, name: str, stamp: Stamp) -> Entry:
         run.finished,
         scores,
         run.seconds,
+        float(run.computed_seconds),
         run.description["environment"]["commit"] or "",
         json.dumps(run.config),
         run.description.get("sweep"),
         None if judged is None else judged.problems,
+        [] if judged is None else [judged.basis.get(task, "") for task in run.tasks],
     )
     if run.finished:
         return Entry(path, name, stamp, facts, State.FINISHED, facts.steps)

@@ -1,6 +1,6 @@
 """The words of the verdicts on a run's networks, without what they rest on.
 
-verdicts.json        `problems`, and `words` by task, one a seed
+verdicts.json        `problems`, `words` by task, one a seed, and `basis` by task: what judged
 """
 
 import dataclasses
@@ -19,6 +19,8 @@ class Words:
     """About so many the falsifier tried on each network."""
     words: dict[str, list[str]]
     """By task, a word a seed."""
+    basis: dict[str, str] = dataclasses.field(default_factory=dict)
+    """By task, the digest of what judged, see `measures.basis`; empty of an earlier version."""
 
     def write(self, folder: pathlib.Path) -> None:
         write_bytes(folder / FILE, json.dumps(to_json(self), indent=1).encode())

@@ -24,7 +24,13 @@ from algoscope.sweeps.engines import Engine, Resources
 from algoscope.sweeps.engines.local import Local
 from algoscope.sweeps.engines.ray import Ray
 from algoscope.sweeps.engines.slurm import Slurm
-from algoscope.sweeps.estimate import Estimate, correction, estimate, platform_here
+from algoscope.sweeps.estimate import (
+    Estimate,
+    correction,
+    estimate,
+    platform_here,
+    side_by_side,
+)
 from algoscope.sweeps.harvest import Harvest, gather
 from algoscope.sweeps.plan import Item, Planned, Settings, plan
 from algoscope.sweeps.spec import Sweep, checked, from_content, read
@@ -65,6 +71,7 @@ __all__ = [
     "positions",
     "read",
     "read_specification",
+    "side_by_side",
     "status_table",
     "value_text",
     "write_specification",

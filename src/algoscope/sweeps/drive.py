@@ -7,6 +7,7 @@ tables of what came out.
 """
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -26,6 +27,7 @@ from algoscope.sweeps.engines import Engine
 from algoscope.sweeps.plan import Planned, Settings, plan
 from algoscope.sweeps.spec import Sweep, checked, from_content
 from algoscope.sweeps.work import End, Outcome, is_done
+from algoscope.training.plan import training_faults
 
 SPECIFICATION = "sweep.json"
 _DRIVER = ".driver"
@@ -60,13 +62,23 @@ def drive(
     report: Callable[[str], None] = lambda text: None,
 ) -> Driven:
     """Makes the runs that are missing. Ctrl-C and SIGTERM end those under way in checkpoints, and
-    raise `Stopped`; the same call goes on."""
-    sweep = checked(sweep)
+    raise `Stopped`, as does whoever stops some of them elsewhere; the same call goes on."""
     settings = settings or Settings(sweep.after, sweep.problems)
+    faults_of = functools.partial(
+        training_faults, at_once=settings.at_once, devices=settings.devices, room=engine.room
+    )
+    sweep = checked(sweep, faults_of)
     with driving(folder):
-        write_specification(sweep, folder)
         planned = plan(sweep, folder, settings)
         missing = [one.item for one in planned if not is_done(one.item)]
+        # Those of an extended sweep have other numbers of seeds.
+        others = [item for item in missing if item.config.seeds != sweep.seeds]
+        faults = dict.fromkeys(
+            f"{item.name}: {fault}" for item in others for fault in faults_of(item.config)
+        )
+        if faults:
+            raise ConfigError("\n".join(faults))
+        write_specification(sweep, folder)
         report(f"{len(planned)} runs, {len(planned) - len(missing)} done before, in {folder}")
         outcomes = []
         with (
@@ -81,10 +93,9 @@ def drive(
                 report(f"[{len(outcomes)}/{len(missing)}] {outcome.name} {outcome.end}{error}")
             stopped = stop.is_set()
     driven = Driven(len(planned), len(planned) - len(missing), outcomes)
-    if stopped and driven.ends[End.STOPPED]:
-        raise stop.stopped(
-            f"stopped, {driven.ends[End.STOPPED]} runs are not finished; the same command goes on"
-        )
+    if left := driven.ends[End.STOPPED]:
+        by = "stopped" if stopped else "some runs were stopped, not by this command"
+        raise stop.stopped(f"{by}: {left} are not finished; the same command goes on")
     return driven
 
 
@@ -135,7 +146,7 @@ def read_specification(folder: pathlib.Path) -> Sweep:
     if content.pop("format", None) != _FORMAT:
         raise RunError(f"{path}: got a sweep of another version, needed format {_FORMAT}")
     try:
-        return from_content(content, was_checked=True)
+        return from_content(content, faults_of=None)
     except ConfigError as error:
         raise RunError(f"{path}: {error}") from None
 

@@ -6,22 +6,25 @@ grow as its matrix products and pairs do, relative to the step that was measured
     work = (samples · hint steps · n · width · (width + n)) / (32 · 5 · 16 · 128 · 144)
 
 Runs of the sweep that are finished correct the rest: the median of how much longer they took than
-was estimated is a factor for those to come.
+was estimated is a factor for trainings to come. What comes after training is counted from verdicts
+that were timed (benchmarks/judging_time.json), network by network, on a CPU.
 """
 
 import functools
+import heapq
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import jax
 import numpy as np
 
-from algoscope import tasks
+from algoscope import programs, tasks
 from algoscope.networks import NetworkConfig
+from algoscope.programs import Role
 from algoscope.runs.folder import open_run
-from algoscope.sweeps.plan import Planned
+from algoscope.sweeps.plan import Planned, Settings
 from algoscope.sweeps.work import is_done
 from algoscope.training.config import TrainingConfig
 from algoscope.training.model import Layout
@@ -34,6 +37,16 @@ _SCORED = 0.05
 """Of the training's time, for validation and scores."""
 _PROCESS = 6e8
 """Bytes of a process with JAX before it has any data."""
+
+
+JUDGED, _OF_PROBLEMS = 16.0, 4_000
+"""Seconds of a verdict on a network of BFS, with about so many problems."""
+COMPILED = 27.0
+"""More for the first network of a run, in which programs are compiled."""
+_PAGE = 20.0
+"""Seconds of a run's page, besides verdicts."""
+_JUDGING = 2e9
+"""Bytes of a process that judges."""
 
 
 class Pace(NamedTuple):
@@ -53,17 +66,28 @@ PACES: dict[Platform, Pace] = {
     "gpu": Pace(0.009565 / 128, 0.0008, 26.3 / 6),
 }
 _MEASURED = (32, 5, 16, 128)
+_SCORE_ALONE = Settings()
 
 
 class Estimate(NamedTuple):
-    seconds: float
+    training: float
+    """Seconds."""
+    after: float
+    """Seconds of verdicts and page."""
     octets: float
 
+    @property
+    def seconds(self) -> float:
+        return self.training + self.after
+
     def times(self, factor: float) -> "Estimate":
-        return self._replace(seconds=self.seconds * factor)
+        """With a training that takes so many times as long."""
+        return self._replace(training=self.training * factor)
 
 
-def estimate(config: TrainingConfig, platform: Platform) -> Estimate:
+def estimate(
+    config: TrainingConfig, platform: Platform, settings: Settings = _SCORE_ALONE
+) -> Estimate:
     """Of a whole run, on one device."""
     pace = PACES[platform]
     sizes = config.recipe.sizes
@@ -73,7 +97,27 @@ def estimate(config: TrainingConfig, platform: Platform) -> Estimate:
         work = statistics.fmean(_work(config, task, size) for size in sizes)
         step = max(pace.least, config.seeds * pace.seed_step * work)
         seconds += (1 + _SCORED) * config.steps * step
-    return Estimate(seconds, _octets(config, platform))
+    octets = _octets(config, platform)
+    if settings.after != "score":
+        octets = max(octets, _JUDGING)
+    return Estimate(seconds, _after(config, settings), octets)
+
+
+def _after(config: TrainingConfig, settings: Settings) -> float:
+    if settings.after == "score":
+        return 0.0
+    judged = [task for task in config.tasks if programs.of_task(task, Role.REFERENCE)]
+    each = JUDGED * settings.problems / _OF_PROBLEMS
+    seconds = len(judged) * (COMPILED + config.seeds * each)
+    return seconds + (_PAGE if settings.after == "report" else 0.0)
+
+
+def side_by_side(seconds: Iterable[float], workers: int) -> float:
+    """Until the last run is done, when each worker takes the next one as soon as it can."""
+    free = [0.0] * workers
+    for one in seconds:
+        heapq.heapreplace(free, free[0] + one)
+    return max(free)
 
 
 def correction(planned: Sequence[Planned], estimates: Sequence[Estimate]) -> float:
@@ -81,7 +125,7 @@ def correction(planned: Sequence[Planned], estimates: Sequence[Estimate]) -> flo
     ratios = []
     for one, estimated in zip(planned, estimates, strict=True):
         if is_done(one.item):
-            ratios.append(open_run(one.item.path).seconds / estimated.seconds)
+            ratios.append(open_run(one.item.path).computed_seconds / estimated.training)
     return statistics.median(ratios) if ratios else 1.0
 
 

@@ -63,7 +63,7 @@ class Row(NamedTuple):
     words: list[str]
     """Of the verdicts, one a network; empty if there are none."""
     seconds: float
-    """Of the whole run."""
+    """In which the whole run was trained and scored, without pauses."""
 
 
 class Curve(NamedTuple):
@@ -104,8 +104,8 @@ class Harvest:
 
     @property
     def seconds(self) -> float:
-        """Of all runs that are trained, one after the other."""
-        return sum(place.facts.seconds for place in self.trained if place.facts)
+        """Of all runs that are trained, one after the other, without pauses."""
+        return sum(place.facts.computed_seconds for place in self.trained if place.facts)
 
     @property
     def trained(self) -> list[Position]:
@@ -208,7 +208,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, places: list[Position]) -> tupl
         place = places[number]
         given = [str(words[network]) for network in networks]
         texts = {axis: value_text(value) for axis, value in place.planned.axes.items()}
-        seconds = place.facts.seconds if place.facts else 0.0
+        seconds = place.facts.computed_seconds if place.facts else 0.0
         name, own = place.planned.item.name, scores[networks]
         judged = given if all(given) else []
         rows.append(Row(name, task, texts, own, float(own.mean()), judged, seconds))
@@ -273,6 +273,7 @@ def _stages(harvest: Harvest) -> dict[str, np.ndarray]:
         "seeds": np.array([item.config.seeds for item in items]),
         "step": np.array([place.step for place in places]),
         "planned_steps": np.array([item.config.steps for item in items]),
+        "computed_seconds": np.array([f.computed_seconds if f else np.nan for f in facts]),
         "seconds": np.array([fact.seconds if fact else np.nan for fact in facts]),
         "device": texts([fact.device if fact else "" for fact in facts]),
         "created": texts([fact.created if fact else "" for fact in facts]),
@@ -295,7 +296,7 @@ class Value(NamedTuple):
     running: int
     """Networks that run their algorithm, or do within a scope."""
     seconds: float
-    """Of a run, in the mean."""
+    """Of a run, in the mean, without pauses."""
     total_seconds: float
 
 

@@ -137,7 +137,7 @@ def _overview(harvest: Harvest) -> str:
             else f"{harvest.networks:,}"
         )
         cards[f"best {harvest.measure} score"] = f"{top.score:.3f}<small>{escape(top.task)}</small>"
-        cards["time of all runs"] = _span(harvest.seconds)
+        cards["computed"] = _span(harvest.seconds)
         sentences += _what_matters(harvest)
         of_each = " of each task" if len(harvest.tasks) > 1 else ""
         best = f"<h2>The best configurations{of_each}</h2>" + _best(harvest)
@@ -280,7 +280,7 @@ def _run(harvest: Harvest, place: Position, rows: list[Row]) -> str:
     name = escape(item.name)
     texts = {axis: value_text(value) for axis, value in place.planned.axes.items()}
     score = f"{np.mean([row.score for row in rows]):.4f}" if rows else "–"
-    seconds = f"{place.facts.seconds:,.0f}" if place.facts and rows else "–"
+    seconds = f"{place.facts.computed_seconds:,.0f}" if place.facts and rows else "–"
     cells = [
         element("td", element("a", name, href=f"{item.name}/report.html") if has_page else name),
         *(element("td", escape(texts[axis])) for axis in harvest.axes),

@@ -8,17 +8,19 @@ the same bits whichever engine made it, and however often it was begun.
 
 import contextlib
 import enum
+import functools
 import os
 import pathlib
 import platform
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TextIO
 
-from algoscope import progress, training
+from algoscope import progress, tasks, training
 from algoscope.errors import Stopped
 from algoscope.files import RunError, explained, write_bytes
+from algoscope.measures.basis import basis
 from algoscope.progress import ProgressLine
 from algoscope.runs import Run, folder, lock, parquet, trackers
 from algoscope.runs.environment import device_name, keep_compiled_programs, use_devices
@@ -75,19 +77,35 @@ def is_done(item: Item) -> bool:
         words = Words.read(path)
     except RunError:
         return False
-    return has_all(item, None if words is None else words.problems)
+    if words is None:
+        return has_all(item, None, ())
+    return has_all(item, words.problems, [words.basis.get(t, "") for t in item.config.tasks])
 
 
-def has_all(item: Item, judged_on: int | None) -> bool:
-    """Whether a finished run that was judged on so many problems has all that comes after
-    training."""
+def has_all(item: Item, judged_on: int | None, judged_by: Sequence[str]) -> bool:
+    """Whether a finished run that was judged on so many problems, by what has these digests, has
+    all that comes after training. Verdicts of another version of Algoscope, or of the task, are
+    none."""
     after = item.settings.after
     needed = ("results.parquet", "report.html")[: 2 if after == "report" else 1]
     if not all(os.path.isfile(os.path.join(item.path, name)) for name in needed):
         return False
     if not all(os.path.isdir(os.path.join(item.path, name)) for name in item.settings.track):
         return False
-    return after == "score" or judged_on == item.settings.problems
+    if after == "score":
+        return True
+    if judged_on != item.settings.problems:
+        return False
+    try:
+        return list(judged_by) == [_basis(tasks.get(task)) for task in item.config.tasks]
+    except ValueError:  # A task of one's own, which is not defined here.
+        return True
+
+
+@functools.cache
+def _basis(task: tasks.Task) -> str:
+    """For thousands of runs."""
+    return basis(task.name)
 
 
 def _trained(item: Item, line: ProgressLine) -> Run:
@@ -138,7 +156,7 @@ def _after(item: Item, run: Run, say: Callable[[str], None]) -> None:
     if settings.after != "score":
         problems = settings.problems
         words = {t: kept.judge_run(run, t, problems=problems, report=say) for t in run.tasks}
-        Words(problems, words).write(run.path)
+        Words(problems, words, {task: basis(task) for task in run.tasks}).write(run.path)
     say("finished")
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import os
+import time
 from collections.abc import Callable
 
 import jax
@@ -89,7 +90,7 @@ def _go_on(run: Run, plan: TrainingPlan, pacing: Pacing) -> Run:
     config = plan.config
     shapes = jax.eval_shape(functools.partial(start_learners, plan))
     run, trained = loop.go_on(run, GraphObjective(plan, run.resume_command), shapes, pacing)
-    best = trained.learner.best
+    best, scoring = trained.learner.best, time.monotonic()
     assert best is not None
     weights = plan.placement.spread({"best": best.weights, "last": trained.learner.weights})
     kept = weights.pop(config.keep)
@@ -98,7 +99,8 @@ def _go_on(run: Run, plan: TrainingPlan, pacing: Pacing) -> Run:
         "best_validation": (np.asarray(best.score) / len(config.tasks)).tolist(),
     }
     others = {name: _ensemble(plan, vectors) for name, vectors in weights.items()}
-    return folder.finish(run, _ensemble(plan, kept), trained.metrics, results, others)
+    seconds = trained.seconds + time.monotonic() - scoring
+    return folder.finish(run, _ensemble(plan, kept), trained.metrics, results, others, seconds)
 
 
 def _ensemble(plan: TrainingPlan, vectors: Vectors) -> Ensemble:

@@ -34,6 +34,8 @@ _STRETCH_SECONDS = 2.0
 """How long a stretch should take at most, so that progress is seen and Ctrl-C heard."""
 RECENT = 20
 """Steps over which a reported loss is averaged."""
+_SECONDS = "seconds"
+"""In a checkpoint."""
 
 
 class Report(NamedTuple):
@@ -124,6 +126,9 @@ class Trained(NamedTuple):
     """Steps taken so far."""
     learner: Learner
     metrics: Metrics
+    seconds: float = 0.0
+    """In which they were taken, by all processes that took them: without pauses, and without what
+    was lost."""
 
 
 class Clock:
@@ -186,6 +191,7 @@ def _form(leaf: Any) -> tuple[tuple[int, ...], Any]:
 def save(path: pathlib.Path, trained: Trained) -> None:
     """Writes a checkpoint into a run folder."""
     named = by_name({"learners": trained.learner, "metrics": trained.metrics})
+    named[_SECONDS] = np.array([trained.seconds])
     checkpoints.write(path, trained.step, named)
 
 
@@ -200,23 +206,30 @@ def go_on(run: Run, objective: Objective, shapes: Learner, pacing: Pacing) -> tu
     run = folder.note(run, *checkpoint.notes, *_moved(run))
     learner = filled(shapes, checkpoint.below("learners"), run.path)
     metrics = folder.metrics_from(run.path, checkpoint.metrics)
-    trained = _train(run, objective, Trained(checkpoint.step, learner, metrics), pacing)
+    seconds = float(checkpoint.arrays.get(_SECONDS, np.zeros(1))[0])  # Earlier versions say none.
+    trained = _train(run, objective, Trained(checkpoint.step, learner, metrics, seconds), pacing)
     save(run.path, trained)
     return run, trained
 
 
 def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> Trained:
-    step, learner, metrics = trained
+    step, learner, metrics, before = trained
+    started = time.monotonic()
     clock = Clock(objective.steps, pacing.checkpoint_seconds)
     evaluations = pacing.evaluations
     placed = objective.place(learner)
     publisher = live.Publisher(run.path)
     saved = time.monotonic()
+
+    def taken_so_far() -> Trained:
+        seconds = before + time.monotonic() - started
+        return Trained(step, objective.gather(placed), metrics, seconds)
+
     with asked_to_stop() as asked, _told(pacing, objective.steps) as report:
         while step < objective.steps:
             asked.or_leave(objective.prepare, placed, step)
             if asked.is_set():
-                save(run.path, Trained(step, objective.gather(placed), metrics))
+                save(run.path, taken_so_far())
                 raise asked.stopped(
                     f"stopped at step {step} of {objective.steps}; go on with "
                     f"`{objective.resume_command}`"
@@ -239,11 +252,11 @@ def _train(run: Run, objective: Objective, trained: Trained, pacing: Pacing) -> 
                 publisher.publish(_live(so_far, metrics))
             evaluating = step in evaluations.steps
             if evaluating or time.monotonic() - saved >= pacing.checkpoint_seconds:
-                save(run.path, Trained(step, objective.gather(placed), metrics))
+                save(run.path, taken_so_far())
                 saved = time.monotonic()
             if evaluating:
                 evaluations.evaluate(step, placed)
-    return Trained(step, objective.gather(placed), metrics)
+    return taken_so_far()
 
 
 def _live(report: Report, metrics: Metrics) -> live.Live:

@@ -2,17 +2,20 @@
 
 import dataclasses
 import datetime
+import functools
 import pathlib
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from algoscope.errors import Faults
 from algoscope.table import Table
 from algoscope.verbs.definitions import run_file
 from algoscope.verbs.output import Answer, Verb, named_values
 
 if TYPE_CHECKING:
     from algoscope import sweeps
+    from algoscope.sweeps.spec import FaultsOf
 
 _MOST_ROWS = 40
 """Of a table in a terminal."""
@@ -77,14 +80,8 @@ class Run(Verb):
 
     def run(self) -> Answer:
         from algoscope import sweeps
-        from algoscope.runs import trackers
-        from algoscope.training.loop import Pacing
 
-        self._check_options()
-        for name in self.track:
-            trackers.check_installed(name)
-        Pacing(checkpoint_seconds=self.checkpoint_seconds)  # Or an error before any run.
-        sweep, folder = self._sweep()
+        sweep, folder = self._checked()
         settings = sweeps.Settings(
             sweep.after,
             sweep.problems,
@@ -105,7 +102,38 @@ class Run(Verb):
         ending = f"sweep folder: {folder}; its page: algoscope sweep report {folder}"
         return Answer(data, (shown, *_rest(table), ending), status=1 if failed else 0)
 
-    def _sweep(self) -> "tuple[sweeps.Sweep, pathlib.Path]":
+    def _checked(self) -> "tuple[sweeps.Sweep, pathlib.Path]":
+        """The sweep and its folder; or all that is wrong, of the options and of the specification,
+        before anything starts."""
+        from algoscope.runs import trackers
+        from algoscope.sweeps.engines import Resources
+        from algoscope.sweeps.engines.local import Local
+        from algoscope.training.loop import Pacing
+        from algoscope.training.plan import training_faults
+
+        faults = Faults()
+        room = Local(self.spec).room if self.on == "local" else Resources(self.cpus, self.gpus).room
+        with faults.listed():
+            self._check_options()
+        for name in self.track:
+            with faults.listed():
+                trackers.check_installed(name)
+        with faults.listed():
+            Pacing(checkpoint_seconds=self.checkpoint_seconds)
+        with faults.listed():
+            room = self._engine(self.out or self.spec).room
+        found = None
+        with faults.listed():
+            found = self._sweep(
+                functools.partial(
+                    training_faults, at_once=self.at_once, devices=self.devices, room=room
+                )
+            )
+        faults.refuse()
+        assert found is not None
+        return found
+
+    def _sweep(self, faults_of: "FaultsOf") -> "tuple[sweeps.Sweep, pathlib.Path]":
         from algoscope import sweeps
 
         if self.spec.is_dir():
@@ -116,9 +144,9 @@ class Run(Verb):
             defined = [v for v in run_file(self.spec).values() if isinstance(v, sweeps.Sweep)]
             if len(defined) != 1:
                 raise ValueError(f"{self.spec}: got {len(defined)} sweeps, needed a file with one")
-            sweep = sweeps.checked(defined[0])
+            sweep = sweeps.checked(defined[0], faults_of)
         else:
-            sweep = sweeps.read(self.spec)
+            sweep = sweeps.read(self.spec, faults_of)
         return sweep, self.out or pathlib.Path("runs") / sweep.name
 
     def _check_options(self) -> None:
@@ -167,8 +195,9 @@ class Run(Verb):
         from algoscope import capacity, sweeps
 
         planned = sweeps.plan(sweep, folder, settings)
-        platform = sweeps.platform_here()
-        estimates = [sweeps.estimate(one.item.config, platform) for one in planned]
+        here = sweeps.platform_here() if self.on == "local" else "cpu"
+        platform = "gpu" if self.gpus else here
+        estimates = [sweeps.estimate(one.item.config, platform, settings) for one in planned]
         done = [sweeps.is_done(one.item) for one in planned]
         factor = sweeps.correction(planned, estimates)
         estimates = [one.times(factor) for one in estimates]
@@ -179,26 +208,33 @@ class Run(Verb):
                 "seeds": one.item.config.seeds,
                 "done": finished,
                 "seconds": round(estimated.seconds),
+                "after_seconds": round(estimated.after),
                 "bytes": round(estimated.octets),
             }
             for one, estimated, finished in zip(planned, estimates, done, strict=True)
         ]
-        columns = ["run", *sweep.axes, "seeds", "time", "memory"]
+        named, judged = ["run", *sweep.axes, "seeds"], sweep.after != "score"
+        columns = [*named, "training", *([sweep.after] if judged else []), "memory"]
         cells = [
             [
-                *(str(row[column]) for column in columns[:-2]),
-                "done" if row["done"] else _span(row["seconds"]),
+                *(str(row[column]) for column in named),
+                "done" if row["done"] else _span(row["seconds"] - row["after_seconds"]),
+                *(["" if row["done"] else _span(row["after_seconds"])] if judged else []),
                 "" if row["done"] else capacity.readable(row["bytes"]),
             ]
             for row in rows
         ]
-        left = sum(row["seconds"] for row in rows if not row["done"])
+        left = [row["seconds"] for row in rows if not row["done"]]
         table = Table(f"{len(rows)} runs, {sum(done)} of them done, in {folder}", columns, cells)
         most = max((row["bytes"] for row in rows if not row["done"]), default=0)
-        said = (
-            f"about {_span(left)} one after the other on {'a' if platform == 'gpu' else 'this'} "
-            f"{platform.upper()}, and up to {capacity.readable(most)} of memory for a run"
-        )
+        where = f"this {platform.upper()}" if self.on == "local" else f"a {platform.upper()}"
+        said = f"about {_span(sum(left))} one after the other on {where}, "
+        workers = min(self.workers or 1, len(left))
+        if workers > 1:
+            said += f"at best {_span(sweeps.side_by_side(left, workers))} with {workers} at once, "
+        said += f"and up to {capacity.readable(most)} of memory for a run"
+        if workers > 1 and self.on == "local":
+            said += f", {capacity.readable(workers * most)} for those at once"
         shown = table._replace(rows=cells[:_MOST_ROWS])
         return Answer({"folder": folder, "runs": rows}, (shown, *_rest(table), said))
 

@@ -29,8 +29,8 @@ def costs(harvest: Harvest, width: float = style.FULL) -> Drawn:
 
     return _draw(
         harvest, value, "seconds a network", "cost",
-        "the time from its beginning until it was trained and scored, pauses included, verdicts "
-        "not, over its networks", width,
+        "the time in which it was trained and scored, without pauses and verdicts, over its "
+        "networks", width,
     )  # fmt: skip
 
 

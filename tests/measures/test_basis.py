@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from algoscope import programs, tasks
+from algoscope.measures import basis
 from algoscope.programs import Role
-from algoscope.report import basis
 from algoscope.verbs.definitions import run_file
 
 OWN = """
