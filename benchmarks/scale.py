@@ -9,6 +9,7 @@ their own, as a user's do: the first time, and again when indices and consolidat
 """
 
 import argparse
+import functools
 import json
 import math
 import os
@@ -26,6 +27,7 @@ import numpy as np
 
 from algoscope import __version__, sweeps
 from algoscope.files import write_bytes
+from algoscope.measures.basis import basis
 from algoscope.runs.description import FORMAT
 from algoscope.runs.environment import environment
 from algoscope.runs.words import FILE as VERDICTS
@@ -85,18 +87,22 @@ def make(folder: pathlib.Path, sweep: sweeps.Sweep) -> int:
     sweeps.write_specification(sweep, folder)
     planned = sweeps.plan(sweep, folder, sweeps.Settings(sweep.after, sweep.problems))
     surroundings, results, validation = environment(), [], []
+    judged_by = functools.cache(basis)
     for number, one in enumerate(planned):
         path, (task,) = pathlib.Path(one.item.path), one.item.config.tasks
         values = [score_of(one.axes, seed) for seed in one.item.config.all_seeds]
-        (path / "weights" / task).mkdir(parents=True)
-        for seed in one.item.config.all_seeds:
-            (path / "weights" / task / f"seed-{seed:05d}.safetensors").write_bytes(b"synthetic")
+        for weights in ("weights", "weights-last"):
+            (path / weights / task).mkdir(parents=True)
+            for seed in one.item.config.all_seeds:
+                (path / weights / task / f"seed-{seed:05d}.safetensors").write_bytes(b"synthetic")
         scores = {task: {"score": values}}
         content = dict.fromkeys(("test", "fresh", "seen"), scores)
         content |= {"best_validation": values, "best_step": [one.item.config.steps] * SEEDS}
         _plain(path / "results.json", content)
         _plain(path / "run.json", _description(one, surroundings, number))
-        words = Words(sweep.problems, {task: [word_of(value) for value in values]})
+        words = Words(
+            sweep.problems, {task: [word_of(value) for value in values]}, {task: judged_by(task)}
+        )
         _plain(path / VERDICTS, to_json(words))
         (path / "metrics.safetensors").write_bytes(b"synthetic")
         one.item.log.write_text("--- synthetic\nfinished\n")
@@ -201,6 +207,7 @@ def main() -> None:
             "seeds_of_each": SEEDS,
             "made": counted(folder),
             "measured": measure(folder, lambda text: print(text, flush=True)),
+            "environment": environment(),
             "machine": {"cores": os.cpu_count(), "system": platform.platform()},
         }
         write_bytes(options.out, (json.dumps(content, indent=1) + "\n").encode())

@@ -11,12 +11,15 @@ longest first.
 import heapq
 import json
 import pathlib
+import statistics
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from algoscope import programs
 from algoscope.capacity import readable
 
 STEPS_FILE = pathlib.Path(__file__).parents[1] / "results" / "training" / "h200.jsonl"
+JUDGING_FILE = pathlib.Path(__file__).parent / "judging_time.json"
 GPUS = (1, 10, 100, 1000)
 SEEDS = 128
 SEEDS_A_RUN = (128, 32, 8, 1)
@@ -42,8 +45,8 @@ COPIES = 4
 FILES_OF_RUN = 9
 """run.json, results.json, verdicts.json, metrics.safetensors, three tables, lock and log: what a
 judged run has whatever its seeds."""
-FILES_OF_SEED = 2
-"""Weights and judgement."""
+FILES_OF_SEED = 3
+"""The best weights, the last weights, and a judgement."""
 JUDGEMENT_BYTES, LOSS_BYTES = 25_000, 11
 """Of a judgement; of a network's step: 4 in metrics.safetensors, 7 in metrics.parquet. Both were
 measured on runs of a sweep."""
@@ -160,12 +163,34 @@ def plan_rows() -> list[list[str]]:
 
 def stored_rows() -> list[list[str]]:
     """Bytes of a finished study: weights, metrics and judgements of all its networks."""
-    of_network = (4 * PARAMETERS, STEPS * LOSS_BYTES, JUDGEMENT_BYTES)
+    of_network = (2 * 4 * PARAMETERS, STEPS * LOSS_BYTES, JUDGEMENT_BYTES)
     return [
         [f"*{study.name}*", f"{study.networks:,}",
-         *(readable(study.networks * octets) for octets in of_network)]
+         *(readable(study.networks * octets) for octets in of_network),
+         f"{judged(study):,}", f"{judging_hours(study):,.0f}"]
         for study in STUDIES
     ]  # fmt: skip
+
+
+def judged(study: Study) -> int:
+    """Networks of tasks for which the library has an exact program: of others there is no
+    verdict."""
+    known = set(programs.tasks_with_references()).intersection(study.tasks)
+    return study.networks * len(known) // len(study.tasks)
+
+
+def judging_seconds() -> tuple[float, float]:
+    """Of the processor, for the first network of a run and for each other: means over the tasks
+    that were measured (benchmarks/judging_time.py)."""
+    measured = json.loads(JUDGING_FILE.read_text())["measured"]
+    firsts, others = zip(*(one["processor_seconds"] for one in measured), strict=True)
+    return statistics.fmean(firsts), statistics.fmean(others)
+
+
+def judging_hours(study: Study) -> float:
+    """Of one core, with 128 seeds in each run."""
+    (first, other), networks = judging_seconds(), judged(study)
+    return (networks * other + networks // SEEDS * (first - other)) / 3600
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from algoscope import networks, tasks
 from algoscope.capacity import readable
 from algoscope.networks import NetworkConfig
 from algoscope.networks.processors import PROCESSORS
+from algoscope.sweeps.estimate import COMPILED, JUDGED
 
 PAGE = "docs/explanation/scale.md"
 TEN_THOUSAND = json.loads((ROOT / "benchmarks/scale.json").read_text())
@@ -50,8 +51,20 @@ def test_the_tables_of_plans(scale_plan):
     assert table(page, "study", "judgements").rows == scale_plan.stored_rows()
 
 
+def test_estimates_of_sweeps_are_what_was_measured():
+    """To within a third: of BFS, on one machine."""
+    measured = json.loads((ROOT / "benchmarks/judging_time.json").read_text())
+    (first, other), *_ = (one["processor_seconds"] for one in measured["measured"])
+    assert pytest.approx((first, other), rel=1 / 3) == (
+        COMPILED + JUDGED,
+        JUDGED,
+    )
+
+
 def test_sentences(scale_plan):
     page, known = one_line(read(PAGE)), scale_plan.measured()
+    first, other = scale_plan.judging_seconds()
+    assert f"{other:.0f} seconds of one core, {first:.0f} for the first of a run" in page
     assert f"takes {known.growth_ms[128] / known.growth_ms[1]:.0f} times as long" in page
     rule = known.hint_step_ms * scale_plan.HINT_STEPS["dfs"]
     assert f"DFS costs {known.step_ms['dfs'] / rule:.1f} times what that rule says" in page
