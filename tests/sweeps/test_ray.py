@@ -76,7 +76,7 @@ def test_workers_without_the_folder_go_on_from_copies(tmp_path, knowing_ray, add
     (run,) = runs.list_runs(stored)
     assert not folder.joinpath(run.name).exists()
     driver.terminate()
-    assert driver.wait() == 130, log.read_text()
+    assert driver.wait() == 128 + signal.SIGTERM, log.read_text()
     (stopped,) = runs.list_runs(folder)
     assert run.step <= stopped.step < LONG
     assert "stopped at step" in (folder / f"{run.name}.log").read_text()
@@ -142,6 +142,6 @@ def test_runs_for_which_no_node_has_room_are_told(algoscope, tmp_path, knowing_r
     wait_until(lambda: told in log.read_text() or driver.poll() is not None)
     assert driver.poll() is None, log.read_text()
     assert f"asked process {driver.pid} to stop" in algoscope("sweep", "cancel", str(folder))
-    assert driver.wait() == 130, log.read_text()
+    assert driver.wait() == 128 + signal.SIGTERM, log.read_text()
     assert not begun(folder)
     assert "nothing is under way" in algoscope("sweep", "cancel", str(folder))

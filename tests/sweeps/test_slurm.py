@@ -49,7 +49,7 @@ def test_stops_and_kills_change_no_bit_and_the_same_command_goes_on(tmp_path, sl
 
     stopped = driving(0)
     stopped.terminate()
-    assert stopped.wait() == 130, log.read_text()
+    assert stopped.wait() == 128 + signal.SIGTERM, log.read_text()
     assert not subprocess.check_output(["squeue", "--noheader"], env=slurm)
     assert not all(run.finished for run in runs.list_runs(folder))
 
