@@ -482,7 +482,7 @@ def test_a_number_in_any_form_is_read_or_refused_but_never_taken_for_1(cost):
     graph = nx.Graph([("a", "b", {"cost": cost})])
     with pytest.raises(ValueError, match="weight: got cost and no weight on the edge from 'a'"):
         tasks.run("dijkstra", graph, source="a")
-    if cost in ("2,5", [2.5], 2.5 + 0j):
+    if str(cost) in ("2,5", "[2.5]", "(2.5+0j)"):
         with pytest.raises(ValueError, match=r"weights: got .* needed a number"):
             tasks.run("dijkstra", graph, weight="cost", source="a")
     else:
