@@ -52,6 +52,15 @@ def test_samples_below_the_margin():
         assert shown == f"{below[name]} of {below[name, 'followed']}", name
 
 
+def test_float64():
+    rows = [row for row in results("exactness.json") if row["precision"] == "float64"]
+    exact, tried = (sum(row[key] for row in rows) for key in ("exact", "samples"))
+    count = len({row["program"] for row in rows})
+    assert f"In float64, {exact} of {tried} problems of {count} programs are exact." in one_line(
+        PAGE
+    )
+
+
 def test_floyd_warshall_of_the_examples():
     rows = [row for row in results("exactness.json") if row["program"] == "floyd_warshall"]
     first, *others = [
