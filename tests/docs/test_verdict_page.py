@@ -12,7 +12,8 @@ from collections import Counter
 import pytest
 from pages import ROOT, cell, one_line, read, table, tables
 
-from algoscope.falsify.families import NUMBERS, STRUCTURES, WEIGHTS
+from algoscope.falsify.families import NUMBERS, WEIGHTS
+from algoscope.falsify.structures import STRUCTURES
 from algoscope.measures.thresholds import CRITERIA, PLACES, RARE, SOLVES
 from algoscope.verdict import APPROXIMATES, FAILS, RUNS, SHORTCUT, UNDECIDED, WORDS
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from algoscope import tasks
+from algoscope.falsify.cover import ALL_SIZES, cover
 from algoscope.falsify.families import (
     SAMPLER,
-    STRUCTURES,
     WEIGHTS,
     domain,
     families,
@@ -14,6 +14,7 @@ from algoscope.falsify.families import (
     size,
     traced,
 )
+from algoscope.falsify.structures import STRUCTURES
 from algoscope.tasks.sampling import problems_of
 
 
@@ -49,6 +50,49 @@ def test_brooms_have_every_depth_and_sources_every_position():
         assert {int(problem["s"][0]) for problem in problems[family]} == set(range(8))
 
 
+def test_directed_graphs_are_as_deep_as_they_have_nodes():
+    """A line whose edges were thinned falls into pieces."""
+    lines = drawn("dag_shortest_paths", 12, 24)["line"]
+    steps = [(problem["A"] != 0).astype(int) for problem in lines]
+    walks = [sum(np.linalg.matrix_power(A, k).any() for k in range(1, 12)) for A in steps]
+    assert max(walks) == 11
+
+
+@pytest.mark.parametrize("name", ["bfs", "bellman_ford", "minimum", "naive_string_matcher"])
+def test_a_cover_has_the_smallest_sizes_odd_ones_and_every_place_of_the_critical_node(name):
+    """The source, or the answer."""
+    task = tasks.get(name)
+    groups = cover(task, ALL_SIZES[:-2], 4000, 0)
+    sizes = {group.batch.nodes for group in groups}
+    assert set(range(task.smallest, 9)) | {13, 33} <= sizes
+    places: dict[int, set[int]] = {}
+    for group in groups:
+        batch = group.batch
+        marked = batch.inputs["s"] if "s" in task.problem and "A" in task.problem else None
+        marked = marked if marked is not None else next(iter(batch.outputs.values()))
+        places.setdefault(batch.nodes, set()).update(np.asarray(marked).argmax(-1).tolist())
+    for n in {4, 8, 16} & sizes:
+        # A needle of one letter begins at any place but its own.
+        assert places[n] >= set(range(n - 1 if "string" in task.problem else n))
+
+
+def test_keys_are_searched_for_at_every_place_and_next_to_it():
+    problems = [p for some in drawn("binary_search", 8, 16).values() for p in some]
+    away = [p["target"] - p["key"] for p in problems]
+    assert {int(np.abs(gaps).argmin()) for gaps in away} == set(range(8))
+    least = np.array([gaps[np.abs(gaps).argmin()] for gaps in away])
+    assert (least == 0).any()
+    for sign in (-1, 1):
+        assert ((sign * least > 0) & (sign * least < 1e-3)).any()
+
+
+def test_numbers_reach_as_far_as_the_sampler_draws():
+    kind = domain(tasks.get("find_maximum_subarray_kadane"))
+    assert (kind.least, kind.most) == (-1, 1)
+    keys = [p["key"] for some in drawn("find_maximum_subarray_kadane", 8).values() for p in some]
+    assert np.min(keys) < -0.5
+
+
 def test_only_weighted_tasks_have_rules_for_weights():
     for name, weighted in (("bfs", False), ("bellman_ford", True), ("mst_prim", True)):
         names = {family.name for family in families(domain(tasks.get(name)))}
@@ -62,8 +106,9 @@ def test_weights_are_ties_and_many_magnitudes_within_what_the_sampler_draws():
     weights = np.concatenate([p["A"][p["A"] != 0] for some in problems.values() for p in some])
     assert kind.least <= weights.min() < 0.04
     assert 0.99 < weights.max() <= kind.most < 1.01
-    equal = problems["weights equal"][0]["A"]
-    assert len(np.unique(equal[equal != 0])) == 1
+    equal = [np.unique(p["A"][p["A"] != 0]) for p in problems["weights equal"]]
+    assert {len(weights) for weights in equal} <= {0, 1}
+    assert max(map(len, equal)) == 1
     magnitudes = np.concatenate([p["A"][p["A"] != 0] for p in problems["weights magnitudes"]])
     assert magnitudes.min() < 0.05 < 0.5 < magnitudes.max()
 

@@ -15,6 +15,7 @@ from algoscope.falsify import Counterexample, Falsification, Region
 from algoscope.falsify.result import FamilyRate
 from algoscope.falsify.scope import Rule
 from algoscope.measures import Evidence, Judgement, summary, thresholds
+from algoscope.measures.evidence import decisive_evidence
 from algoscope.measures.examination import examination
 from algoscope.measures.thresholds import CRITERIA, SOLVES
 from algoscope.measures.trace_match import External
@@ -365,3 +366,48 @@ def test_numbers_are_finite_where_they_apply():
     assert not any(math.isnan(value) for value in tested.values())
     assert set(tested.values()) == {1.0}
     assert judgement.verdict.word == "runs"
+
+
+def test_an_examination_inside_a_certificate_has_whole_pairs_of_certified_problems():
+    exam = examination("bellman_ford", 0, small_count=9, large_count=4)
+
+    def certified(batch):
+        return np.asarray(batch.inputs["A"]).max((1, 2)) < 0.995
+
+    inside = exam.within(certified)
+    assert not certified(exam.small).all()
+    counted = [part for name, part in inside.parts.items() if name not in ("partners", "donors")]
+    assert all(certified(inside.small.take(part)).all() for part in counted)
+    assert certified(inside.large).all()
+    plain = inside.small.take(inside.parts["plain"])
+    assert len(inside.small.take(inside.parts["partners"])) == len(plain)
+    for name, change in inside.changed.items():
+        part = inside.parts["far" if name == "flips" else name]
+        assert np.array_equal(change.after.inputs["A"], inside.small.take(part).inputs["A"])
+        if name != "flips":
+            A = plain.take(change.samples).inputs["A"]
+            assert np.array_equal(change.before.inputs["A"], A)
+    assert exam.within(lambda batch: np.ones(len(batch), bool)) is exam
+
+
+def test_what_lies_beyond_a_certificate_is_not_blamed_in_the_examination():
+    """A subject that is wrong on graphs with many loops, and is certified for others."""
+    exam = examination("bfs", 0, small_count=8, large_count=4)
+    subject = interpreted("bfs")
+
+    def certified(batch):
+        return np.asarray(batch.inputs["A"]).trace(axis1=1, axis2=2) < 0.6 * batch.nodes
+
+    def wrong_beyond(batch):
+        recording = subject(batch)
+        inside = certified(batch)[:, None, None]
+        hints = recording.hints | {"pi_h": np.where(inside, recording.hints["pi_h"], 0)}
+        return dataclasses.replace(recording, hints=hints)
+
+    assert 0 < certified(exam.small).sum() < len(exam.small)
+    moves = []
+    for problems in (exam, exam.within(certified)):
+        small, large = wrong_beyond(problems.small), wrong_beyond(problems.large)
+        evidence = decisive_evidence(problems, small, large)
+        moves.append(evidence.tested["moves_small"])
+    assert moves[0] < 1 == moves[1]

@@ -10,7 +10,6 @@ import functools
 import numpy as np
 
 from algoscope.falsify.families import (
-    SEARCH,
     Problem,
     domain,
     families,
@@ -24,8 +23,14 @@ from algoscope.tasks import Batch, Task
 SIZES = {4: 0.34, 8: 0.34, 16: 0.24, 32: 0.06, 64: 0.015, 128: 0.005}
 """Numbers of nodes, and the share of the problems that each has: small ones are cheap, and most
 faults show in them; large ones are for depth."""
-ODD = 7
-"""Nodes of the search's problems of an odd size, which none of `SIZES` is."""
+VISITED = (1, 2, 3, 5, 6, 7, 13, 33)
+"""Sizes with a few problems of every family each, which no search starts from: the smallest, and
+odd ones."""
+_VISITORS = 0.01
+"""The share of the problems that each of these has, beside the others."""
+_ALWAYS = 8
+"""Nodes below which every family has a problem, however few there are to be."""
+ALL_SIZES = tuple(sorted({*SIZES, *VISITED}))
 COVERED = 2 / 3
 """The share of problems that come from families; the others are found by search."""
 
@@ -59,11 +64,12 @@ class Group:
 
     @staticmethod
     def of_batch(
-        names: np.ndarray, batch: Batch, known_coordinates: dict[str, np.ndarray]
+        names: np.ndarray, batch: Batch, known_coordinates: dict[str, np.ndarray] | None = None
     ) -> "Group":
         """Of problems that are traced already."""
         group = Group(names, with_uneven_positions(batch), batch)
-        group.__dict__["coordinates"] = known_coordinates
+        if known_coordinates is not None:
+            group.__dict__["coordinates"] = known_coordinates
         return group
 
 
@@ -75,23 +81,15 @@ def some_of_each(task: Task, nodes: int, each: int, seed: int) -> Batch:
 
 
 def shares(sizes: tuple[int, ...]) -> dict[int, float]:
-    """Of the problems, by size; others count as the nearest of `SIZES`."""
-    weights = {n: SIZES[min(SIZES, key=lambda known: abs(known - n))] for n in sizes}
+    """Of the problems, by size; those that are only visited have none, and what is in neither list
+    counts as the nearest of `SIZES`."""
+    weights = {n: SIZES[min(SIZES, key=lambda known: abs(known - n))] for n in searched(sizes)}
     return {n: weight / sum(weights.values()) for n, weight in weights.items()}
 
 
-def of_odd_size(task: Task, sizes: tuple[int, ...], count: int, seed: int) -> list[Group]:
-    """About so many problems of all families with an odd number of nodes, as part of the search;
-    none if one of the sizes is odd, or if they end before it."""
-    if any(n % 2 for n in sizes) or not min(sizes) < ODD < max(sizes):
-        return []
-    random = np.random.default_rng([seed, 2])
-    members = families(domain(task))
-    by_size: dict[int, list[tuple[str, Problem]]] = {}
-    for member in members:
-        for problem in member.draw(ODD, max(1, count // len(members)), random):
-            by_size.setdefault(size(problem), []).append((SEARCH, problem))
-    return [Group.of(task, named) for named in by_size.values()]
+def searched(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of the sizes that a search starts from: all, if all are of those that are visited."""
+    return tuple(n for n in sizes if n not in VISITED) or sizes
 
 
 @functools.lru_cache(maxsize=8)
@@ -99,9 +97,11 @@ def cover(task: Task, sizes: tuple[int, ...], problems: int, seed: int) -> list[
     random = np.random.default_rng([seed, 1])
     members = families(domain(task))
     groups = []
-    for n, share in shares(sizes).items():
+    share_of = shares(sizes)
+    for n in sizes:
+        share = share_of.get(n, _VISITORS)
         count = int(COVERED * problems * share / len(members) + 0.7)
-        if n == min(sizes):
+        if n == min(sizes) or n < _ALWAYS:
             count = max(1, count)
         by_size: dict[int, list[tuple[str, Problem]]] = {}
         for member in members if count else []:

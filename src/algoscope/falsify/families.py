@@ -3,10 +3,10 @@
 A task's sampler rarely draws a graph as deep as it has nodes, a tie, or a weight of 2^-9. Every
 family goes where the others do not. A graph problem is made of a *structure*, a rule for *weights*
 (if the task has some), labels in order, in reverse or at random, and a source that visits every
-position. Problems of other tasks are what the sampler draws with one rule for their numbers, so
-that every task has families, also a user's own.
+position in turn. Problems of other tasks are what the sampler draws with one rule for their numbers
+or letters, so that every task has families, also a user's own.
 
-Adding a family is adding one value to `STRUCTURES`, `WEIGHTS` or `NUMBERS`.
+Adding a family is adding one value to `STRUCTURES`, `WEIGHTS`, `NUMBERS` or `LETTERS`.
 """
 
 import functools
@@ -16,160 +16,20 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope import tasks
+from algoscope.falsify.structures import STRUCTURES, Random
 from algoscope.tasks import Batch, Kind, Location, Stage, Task
 from algoscope.tasks.given_problems import complaints
-from algoscope.tasks.needs import acyclic, undirected, unweighted
+from algoscope.tasks.needs import acyclic, sorted_keys, undirected, unweighted
 from algoscope.tasks.sampling import problems_of, trace_problems
 from algoscope.tasks.transforms import with_positions
 
 Problem = dict[str, np.ndarray]
 """The features of `Task.problem` by name, as registers; `pos` too, if positions are not even."""
-Random = np.random.Generator
 SAMPLER, SEARCH = "sampler", "search"
 _PROBED = 256
 _TRIES = 3
 """Draws for each problem that is wanted: some families meet a task's needs rarely."""
 
-
-def _undirected(n: int, edges: Iterable[tuple[int, int]]) -> np.ndarray:
-    A = np.zeros((n, n), bool)
-    for i, j in edges:
-        A[i, j] = A[j, i] = i != j
-    return A
-
-
-def _line(n: int, random: Random) -> np.ndarray:
-    return _undirected(n, ((i, i + 1) for i in range(n - 1)))
-
-
-def _cycle(n: int, random: Random) -> np.ndarray:
-    return _undirected(n, ((i, (i + 1) % n) for i in range(n)))
-
-
-def _star(n: int, random: Random) -> np.ndarray:
-    return _undirected(n, ((0, i) for i in range(1, n)))
-
-
-def _far_star(n: int, random: Random) -> np.ndarray:
-    """The source is a leaf."""
-    centre = min(1, n - 1)
-    return _undirected(n, ((centre, i) for i in range(n)))
-
-
-def _binary_tree(n: int, random: Random) -> np.ndarray:
-    return _undirected(n, (((i - 1) // 2, i) for i in range(1, n)))
-
-
-def _random_tree(n: int, random: Random) -> np.ndarray:
-    return _undirected(n, ((int(random.integers(i)), i) for i in range(1, n)))
-
-
-def _comb(n: int, random: Random) -> np.ndarray:
-    """A line with a tooth at every node."""
-    spine = (n + 1) // 2
-    A = _undirected(n, ((i, spine + i) for i in range(n - spine)))
-    A[:spine, :spine] = _line(spine, random)
-    return A
-
-
-def _broom(n: int, random: Random) -> np.ndarray:
-    """A line of random length, and all other nodes at its end: every depth occurs."""
-    end = int(random.integers(0, max(1, n - 1)))
-    A = _undirected(n, ((end, i) for i in range(end + 1, n)))
-    A[: end + 1, : end + 1] |= _line(end + 1, random)
-    return A
-
-
-def _grid(n: int, random: Random) -> np.ndarray:
-    columns = int(random.integers(1, int(np.sqrt(n)) + 1))
-    A = _undirected(n, ((i, i + 1) for i in range(n - 1) if (i + 1) % columns))
-    return A | _undirected(n, ((i, i + columns) for i in range(n - columns)))
-
-
-def _ladder(n: int, random: Random) -> np.ndarray:
-    A = _undirected(n, ((i, i + 2) for i in range(n - 2)))
-    return A | _undirected(n, ((i, i + 1) for i in range(0, n - 1, 2)))
-
-
-def _layers(n: int, random: Random) -> np.ndarray:
-    """Complete between neighbouring layers of random width: many equal parents at every depth."""
-    width = int(random.integers(1, max(2, n // 2)))
-    layer = (np.arange(n) + width - 1) // width
-    return np.abs(layer[:, None] - layer) == 1
-
-
-def _lollipop(n: int, random: Random) -> np.ndarray:
-    """A line that ends in a clique."""
-    A = _line(n, random)
-    A[n // 2 :, n // 2 :] = _complete(n - n // 2, random)
-    return A
-
-
-def _bipartite(n: int, random: Random) -> np.ndarray:
-    side = random.random(n) < 0.5
-    return side[:, None] != side
-
-
-def _complete(n: int, random: Random) -> np.ndarray:
-    return ~np.eye(n, dtype=bool)
-
-
-def _empty(n: int, random: Random) -> np.ndarray:
-    return np.zeros((n, n), bool)
-
-
-def _erdos_renyi(n: int, random: Random, p: float) -> np.ndarray:
-    upper = np.triu(random.random((n, n)) < p, 1)
-    return upper | upper.T
-
-
-def _disconnected(n: int, random: Random) -> np.ndarray:
-    """Two random graphs side by side."""
-    A = _erdos_renyi(n, random, random.uniform(0.2, 0.6))
-    cut = int(random.integers(0, n + 1))
-    A[:cut, cut:] = A[cut:, :cut] = False
-    return A
-
-
-def _bridge(n: int, random: Random) -> np.ndarray:
-    """Two random graphs with one edge between them."""
-    A = _disconnected(n, random)
-    i, j = random.integers(n, size=2)
-    A[i, j] = A[j, i] = i != j
-    return A
-
-
-def _line_with_chords(n: int, random: Random) -> np.ndarray:
-    A = _line(n, random)
-    for i, j in random.integers(n, size=(int(random.integers(1, 4)), 2)):
-        A[i, j] = A[j, i] = i != j
-    return A
-
-
-STRUCTURES: dict[str, Callable[[int, Random], np.ndarray]] = {
-    "line": _line,
-    "cycle": _cycle,
-    "star": _star,
-    "far star": _far_star,
-    "binary tree": _binary_tree,
-    "random tree": _random_tree,
-    "comb": _comb,
-    "broom": _broom,
-    "grid": _grid,
-    "ladder": _ladder,
-    "layers": _layers,
-    "lollipop": _lollipop,
-    "bipartite": _bipartite,
-    "complete": _complete,
-    "empty": _empty,
-    "disconnected": _disconnected,
-    "bridge": _bridge,
-    "line with chords": _line_with_chords,
-    "sparse": lambda n, random: _erdos_renyi(n, random, random.uniform(0.8, 2.5) / n),
-    "half": lambda n, random: _erdos_renyi(n, random, 0.5),
-    "dense": lambda n, random: _erdos_renyi(n, random, random.uniform(0.8, 1.0)),
-}
-"""Undirected graphs without loops, bool [n, n]; the source is node 0, or any."""
 
 WEIGHTS: dict[str, Callable[[tuple[int, ...], Random], np.ndarray]] = {
     "equal": lambda shape, random: np.full(shape, random.random()),
@@ -200,7 +60,38 @@ NUMBERS: dict[str, Callable[[int, Random], np.ndarray]] = {
     "low at an end": lambda n, random: np.roll(np.sort(random.random(n)), random.integers(-1, 2)),
     "large": lambda n, random: random.uniform(0.99, 1.0, n),
 }
-"""Rules for the numbers of nodes, beside those of the sampler: [n]."""
+"""Rules for the numbers of nodes, beside those of the sampler: [n], from 0, the least that the
+sampler draws, to 1, the largest."""
+
+LETTERS: dict[str, Callable[[int, int, int, Random], np.ndarray]] = {
+    "one letter": lambda text, needle, at, random: np.full(text + needle, random.integers(4)),
+    "two letters": lambda text, needle, at, random: random.integers(2, size=text + needle),
+    "needle at": lambda text, needle, at, random: _planted(text, needle, at, random, 4),
+    "needle at, two letters": lambda text, needle, at, random: _planted(
+        text, needle, at, random, 2
+    ),
+    "all but one letter": lambda text, needle, at, random: _almost(text, needle, at, random),
+    "repeated": lambda text, needle, at, random: np.concatenate(
+        [np.resize(np.roll(np.arange(needle) % 3, at), text), np.arange(needle) % 3]
+    ),
+}
+"""Rules for texts and needles, (text, needle, at, random) -> [text + needle] letters; `at` goes
+through all places where the needle can begin."""
+
+
+def _planted(text: int, needle: int, at: int, random: Random, letters: int) -> np.ndarray:
+    """The needle begins there, and perhaps earlier."""
+    key = random.integers(letters, size=text + needle)
+    key[at : at + needle] = key[text:]
+    return key
+
+
+def _almost(text: int, needle: int, at: int, random: Random) -> np.ndarray:
+    """The needle, but for its last letter, or any."""
+    key = _planted(text, needle, at, random, 4)
+    wrong = at + (needle - 1 if random.random() < 0.5 else int(random.integers(needle)))
+    key[wrong] = (key[wrong] + random.integers(1, 4)) % 4
+    return key
 
 
 class Family(NamedTuple):
@@ -238,7 +129,11 @@ def domain(task: Task) -> Domain:
         and f.name in task.problem
     )
     if "A" not in task.problem:
-        return Domain(task, False, False, False, numbers)
+        drawn = tasks.sample(task, max(8, task.smallest), _PROBED, seed=0).inputs if numbers else {}
+        ends = [round(float(f(drawn[name])), 1) for name in numbers for f in (np.min, np.max)]
+        return Domain(
+            task, False, False, False, numbers, min(ends, default=0), max(ends, default=1)
+        )
     A = tasks.sample(task, max(8, task.smallest), _PROBED, seed=0).inputs["A"]
     weights = A[A != 0]
     return Domain(
@@ -265,6 +160,8 @@ def families(kind: Domain) -> list[Family]:
             ]
     elif kind.numbers:
         members += [Family(name, _numbers(kind, rule)) for name, rule in NUMBERS.items()]
+    elif "string" in kind.task.problem:
+        members += [Family(name, _strings(kind, rule)) for name, rule in LETTERS.items()]
     if "pos" not in kind.task.problem and "string" not in kind.task.problem:
         members.append(Family("random positions", _positions(members)))
     return members
@@ -288,8 +185,9 @@ def _graphs(kind: Domain, rule: Callable) -> Callable:
             others: list[Problem] = [{}] * (_TRIES * count)
             if set(kind.task.problem) - {"A", "s"}:
                 others = _sampled(kind.task, n, _TRIES * count, random)
+            start = int(random.integers(n))
             drawn = (
-                other | _graph(kind, structure, rule, n, random, from_first=number % 2 == 0)
+                other | _graph(kind, structure, rule, n, random, start, number)
                 for number, other in enumerate(others)
             )
             return _first(kind.task, drawn, count)
@@ -305,14 +203,17 @@ def _graph(
     rule: Callable,
     n: int,
     random: Random,
-    from_first: bool,
+    start: int,
+    number: int,
 ) -> Problem:
-    """With the structure's first node as the source, or any."""
+    """The structure's first node, the source of every other problem, or any other source goes
+    through the positions from the start on."""
+    at = (start + number // 2) % n
     A = structure(n, random)
     if kind.loops and random.random() < 0.5:
         A = A | np.diag(random.random(n) < 0.5)
     if kind.directed:
-        A = A & (random.random(A.shape) < 0.75)
+        A = _pointed(A, random)
     if acyclic in kind.task.needs:
         A = np.triu(A, 1)
     values = np.ones(A.shape)
@@ -320,22 +221,76 @@ def _graph(
         values = kind.least + (kind.most - kind.least) * rule(A.shape, random)
     if not kind.directed:
         values = np.triu(values) + np.triu(values, 1).T
-    orders = (np.arange(n), np.arange(n)[::-1], random.permutation(n))
-    order = orders[int(random.integers(len(orders)))]
+    orders = (np.arange(n), np.arange(n)[::-1], np.roll(np.arange(n), at), random.permutation(n))
+    which = int(random.integers(len(orders)))
+    order = np.array(orders[which])
+    if which == len(orders) - 1:
+        order[[at, int(np.flatnonzero(order == 0)[0])]] = 0, order[at]
     problem = {"A": (A * values)[np.ix_(order, order)]}
     if "s" in kind.task.problem:
         first = int(np.flatnonzero(order == 0)[0])
-        source = first if from_first else int(random.integers(n))
-        problem["s"] = np.array([source])
+        problem["s"] = np.array([first if number % 2 == 0 else at])
     return problem
+
+
+def _pointed(A: np.ndarray, random: Random) -> np.ndarray:
+    """Edges in both directions, in one, or some of them gone: a line is as deep as it was unless
+    edges go."""
+    match int(random.integers(4)):
+        case 0:
+            return A
+        case 1:
+            return np.triu(A)
+        case 2:
+            return np.tril(A)
+        case _:
+            return A & (random.random(A.shape) < 0.75)
 
 
 def _numbers(kind: Domain, rule: Callable) -> Callable[[int, int, Random], list[Problem]]:
     def draw(n: int, count: int, random: Random) -> list[Problem]:
+        sampled = _sampled(kind.task, n, _TRIES * count, random)
+        start = int(random.integers(n))
         drawn = (
-            problem | {name: rule(len(problem[name]), random) for name in kind.numbers}
-            for problem in _sampled(kind.task, n, _TRIES * count, random)
+            _numbered(kind, rule, problem, start + number, random)
+            for number, problem in enumerate(sampled)
         )
+        return _first(kind.task, drawn, count)
+
+    return draw
+
+
+def _numbered(kind: Domain, rule: Callable, problem: Problem, number: int, random: Random):
+    """With numbers by the rule; the least goes through all positions in every other problem, and so
+    does the key that the target of a search is at, or next to, in all."""
+    extent, changed = kind.most - kind.least, dict(problem)
+    for name in kind.numbers:
+        changed[name] = kind.least + extent * rule(len(problem[name]), random)
+    if sorted_keys in kind.task.needs:
+        changed |= {name: np.sort(changed[name]) for name in kind.numbers}
+    elif number % 2:
+        by = number // 2 - int(changed[kind.numbers[0]].argmin())
+        changed |= {name: np.roll(changed[name], by) for name in kind.numbers}
+    if "target" in problem and "key" in changed:
+        key = changed["key"][number % len(changed["key"])]
+        away = random.choice([0.0, -1.0, 1.0]) * 10.0 ** -random.uniform(1, 4)
+        changed["target"] = np.asarray(np.clip(key + away, kind.least, kind.most))
+    return changed
+
+
+def _strings(kind: Domain, rule: Callable) -> Callable[[int, int, Random], list[Problem]]:
+    """Texts and needles, of the sampler's lengths and of all others."""
+
+    def draw(n: int, count: int, random: Random) -> list[Problem]:
+        start, drawn = int(random.integers(n)), []
+        for number, problem in enumerate(_sampled(kind.task, n, _TRIES * count, random)):
+            string = np.array(problem["string"])
+            if number % 2:
+                string = (np.arange(n) >= n - random.integers(1, n // 2 + 1)).astype(string.dtype)
+            needle = int(string.sum())
+            at = (start + number) % max(1, n - 2 * needle + 1)
+            key = rule(n - needle, needle, at, random).astype(problem["key"].dtype)
+            drawn.append(problem | {"string": string, "key": key})
         return _first(kind.task, drawn, count)
 
     return draw

@@ -16,15 +16,15 @@ import jax
 import numpy as np
 
 from algoscope import tasks
-from algoscope.falsify.cover import COVERED, ODD, SIZES, Group, cover, of_odd_size, shares
+from algoscope.falsify.boundary import Examined, fitted
+from algoscope.falsify.cover import ALL_SIZES, COVERED, Group, cover, shares
 from algoscope.falsify.disagreement import LARGEST_TOLERANCE, Disagreement, compare_all
 from algoscope.falsify.families import SEARCH
-from algoscope.falsify.padding import generations, in_parts, rows_of
+from algoscope.falsify.padding import generations, in_parts
 from algoscope.falsify.result import Falsification
 from algoscope.falsify.scope import Region
 from algoscope.falsify.search import (
     PROBLEMS,
-    Examined,
     Hunt,
     sizes_for,
     tolerance_of,
@@ -42,7 +42,7 @@ def covers_of(
     task: Task | str,
     *,
     problems: int = PROBLEMS,
-    sizes: Sequence[int] = tuple(SIZES),
+    sizes: Sequence[int] = ALL_SIZES,
     seed: int = 0,
     count: int = COVERS,
 ) -> list[list[Group]]:
@@ -57,7 +57,7 @@ def falsify_all(
     task: Task | str,
     *,
     problems: int = PROBLEMS,
-    sizes: Sequence[int] = tuple(SIZES),
+    sizes: Sequence[int] = ALL_SIZES,
     seed: int = 0,
     covers: Sequence[Sequence[Group]] = (),
     searched: bool = True,
@@ -81,7 +81,6 @@ def falsify_all(
         for n, share in shares(sizes).items():
             if count := round((1 - COVERED) * problems * share):
                 hunts.evolve(n, count)
-        hunts.examine(of_odd_size(task, sizes, rows_of(ODD), seed))
         report(f"search: {hunts.status}")
     regions = hunts.regions(others)
     report(f"{len(covers)} covers: {hunts.status}")
@@ -142,12 +141,12 @@ class _Hunts:
         *more, last = covers
         for groups in more:
             self.examine(groups)
-        fitted = [hunt.fitted() if hunt.wrong else None for hunt in self.hunts]
+        found = [fitted(hunt.examined) if hunt.wrong else None for hunt in self.hunts]
         before = len(self.hunts[0].examined)
         self.examine(last)
         return [
             region and _confirmed(region, hunt.examined[before:])
-            for hunt, region in zip(self.hunts, fitted, strict=True)
+            for hunt, region in zip(self.hunts, found, strict=True)
         ]
 
     def results(self, regions: list[Region | None], shrunk: int) -> list[Falsification]:

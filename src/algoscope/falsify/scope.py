@@ -132,6 +132,15 @@ class Rule(NamedTuple):
     at_most: bool
     """Whether problems up to the boundary are right, or those from it on."""
     boundary: float
+    wrong_from: float | None = None
+    """The nearest wrong problem on the other side."""
+
+    def in_gap(self, value: np.ndarray) -> np.ndarray:
+        """Whether values lie between the boundary and the nearest wrong problem."""
+        if self.wrong_from is None:
+            return np.zeros(value.shape, bool)
+        least, most = sorted((self.boundary, self.wrong_from))
+        return (value > least) & (value < most)
 
     def holds(self, values: dict[str, np.ndarray]) -> np.ndarray:
         """bool [problem]; where a task has no such coordinate, everywhere."""
@@ -159,7 +168,12 @@ class Region(NamedTuple):
     """Fresh problems inside, none of which disagrees."""
 
     def holds(self, values: dict[str, np.ndarray]) -> np.ndarray:
+        if not self.rules:
+            return np.ones(len(next(iter(values.values()))), bool)
         return np.all([rule.holds(values) for rule in self.rules], 0)
+
+    def without(self, rule: Rule) -> "Region":
+        return self._replace(rules=[other for other in self.rules if other is not rule])
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.rules))
@@ -195,7 +209,19 @@ def find_region(
     beyond = proportion(wrong[~inside].tolist())
     if beyond.value < _BEYOND or not (inside & sampled).sum() >= _SAMPLED * sampled.sum():
         return None
+    rules = [_with_nearest_wrong(rule, rules, values, wrong) for rule in rules]
     return Region(rules, int(inside.sum()), beyond)
+
+
+def _with_nearest_wrong(
+    rule: Rule, rules: list[Rule], values: dict[str, np.ndarray], wrong: np.ndarray
+) -> Rule:
+    """The rule and the nearest wrong problem that meets all others; none, if no wrong one does."""
+    meets_others = [other.holds(values) for other in rules if other is not rule]
+    beyond = values[rule.coordinate][wrong & np.all([~rule.holds(values), *meets_others], 0)]
+    if not len(beyond):
+        return rule
+    return rule._replace(wrong_from=float(beyond.min() if rule.at_most else beyond.max()))
 
 
 def _rules(

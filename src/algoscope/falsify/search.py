@@ -5,7 +5,8 @@
     result.smallest     # the smallest counterexample, a Batch of one problem
 
 First every family of `families` at every size; then a search from the problems with the smallest
-margins, which are changed a little at a time, and whatever comes closer to a disagreement is kept;
+margins, or from those of all families where a subject has no margins, which are changed a little at
+a time, and whatever comes closer to a disagreement is kept;
 last, a counterexample is made smaller as long as it remains one, and the region is found in which
 there is none (`scope`). How many problems were tried, and where, is part of the result: it says how
 hard the subject was tested.
@@ -17,9 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope import progress, tasks
+from algoscope.falsify import boundary
 from algoscope.falsify.account import Subject, try_first
+from algoscope.falsify.boundary import KEPT, Examined
 from algoscope.falsify.counterexample import Counterexample, describe
-from algoscope.falsify.cover import COVERED, ODD, SIZES, Group, cover, of_odd_size, shares
+from algoscope.falsify.cover import ALL_SIZES, COVERED, Group, cover, shares
 from algoscope.falsify.disagreement import (
     LARGEST_TOLERANCE,
     Disagreement,
@@ -28,7 +31,6 @@ from algoscope.falsify.disagreement import (
     margin_gradient,
 )
 from algoscope.falsify.families import (
-    SAMPLER,
     SEARCH,
     Domain,
     Problem,
@@ -40,20 +42,18 @@ from algoscope.falsify.families import (
 from algoscope.falsify.mutations import descended, mutated
 from algoscope.falsify.padding import at_time, generations, in_parts, padded_time, rows_of
 from algoscope.falsify.result import Falsification, FamilyRate
-from algoscope.falsify.scope import Region, find_region
+from algoscope.falsify.scope import Region
 from algoscope.falsify.shrinking import SHRINKING, shrink
 from algoscope.networks import Network
 from algoscope.tasks import Batch, Task
 
 PROBLEMS = 4000
-_LEARNT = 16
-"""The size at which a scope has to hold most of the sampler's problems."""
-_KEPT = 32
-"""Problems that a generation of the search starts from."""
+_USUAL = 16
+"""Nodes of the problems on which a subject's usual error is measured."""
 _RATES = (1e-3, 1e-2, 0.1)
 """How far numbers move against the gradient of the margin."""
-_ROUNDS = 4
-"""Times that a region is drawn anew after fresh problems contradicted it."""
+_MUTANTS = 8
+"""How many mutants are as promising as one problem of a family, where nothing tells them apart."""
 _PRECISION, _FLOOR = 50.0, 1e-4
 """A number disagrees if it is off by more than so many times the subject's usual error, or this."""
 
@@ -63,7 +63,7 @@ def falsify(
     task: Task | str,
     *,
     problems: int = PROBLEMS,
-    sizes: Sequence[int] = tuple(SIZES),
+    sizes: Sequence[int] = ALL_SIZES,
     seed: int = 0,
     certified: Callable[[Batch], np.ndarray] | None = None,
     report: Callable[[str], None] = lambda text: None,
@@ -85,19 +85,15 @@ def falsify(
         for group in progress.over(cover(task, sizes, problems, seed), "families"):
             hunt.examine(group)
             report(f"{group.batch.nodes} nodes: {hunt.status}")
-        by_size = shares(sizes)
-        for n in progress.over(sizes, "search"):
-            if count := round((1 - COVERED) * problems * by_size[n]):
+        for n, share in progress.over(list(shares(sizes).items()), "search"):
+            if count := round((1 - COVERED) * problems * share):
                 hunt.evolve(n, count)
                 report(f"search at {n} nodes: {hunt.status}")
-        for group in of_odd_size(task, sizes, rows_of(ODD), seed):
-            hunt.examine(group)
-            report(f"search at {group.batch.nodes} nodes: {hunt.status}")
     region = None
     if hunt.wrong:
         report("searching for the region without a disagreement")
         with progress.job("searching for the region without a disagreement"):
-            region = hunt.region(sizes, problems, seed)
+            region = boundary.region(hunt, sizes, problems, seed)
         report("shrinking the counterexample")
     with progress.job("shrinking the counterexample"):
         smallest = hunt.shrunk()
@@ -106,19 +102,9 @@ def falsify(
 
 class _Candidate(NamedTuple):
     margin: float
+    error: float
     problem: Problem
     family: str
-
-
-class Examined(NamedTuple):
-    """A group that was tried."""
-
-    group: Group
-    result: Disagreement
-    counted: np.ndarray
-    """Which problems count: those within the certificate, if there is one."""
-    confirms: bool = False
-    """Whether the problems were chosen to lie within a region: no rate is counted over them."""
 
 
 class Hunt:
@@ -163,18 +149,35 @@ class Hunt:
     ) -> int:
         """Keeps what came of a group of problems; how many disagree."""
         self.examined.append(Examined(group, result, counted, confirms))
-        rows = zip(result.margin, group.problems, group.names, result.wrong, counted, strict=True)
+        rows = zip(*result, group.problems, group.names, counted, strict=True)
         candidates = [
-            (bool(wrong), _Candidate(float(margin), problem, str(name)))
-            for margin, problem, name, wrong, counts in rows
+            (bool(wrong), _Candidate(float(margin), float(error), problem, str(name)))
+            for wrong, _, _, margin, error, problem, name, counts in rows
             if counts
         ]
         disagreeing = [candidate for wrong, candidate in candidates if wrong]
         self.wrong += disagreeing
         nodes = group.batch.nodes
         near = self.near.get(nodes, []) + [c for wrong, c in candidates if not wrong]
-        self.near[nodes] = sorted(near, key=lambda c: c.margin)[:_KEPT]
+        self.near[nodes] = self._promising(near)[:KEPT]
         return len(disagreeing)
+
+    def _promising(self, candidates: list[_Candidate]) -> list[_Candidate]:
+        """Those with the smallest margins first. Of a subject without margins, those with the
+        largest errors of numbers of every family, so that all families are searched from."""
+        if any(np.isfinite(candidate.margin) for candidate in candidates):
+            return sorted(candidates, key=lambda c: c.margin)
+        ranks: dict[str, int] = {}
+        ranked = []
+        for number in self.random.permutation(len(candidates)).tolist():
+            ranked.append((-candidates[number].error, number))
+        order = []
+        for place, (_, number) in enumerate(sorted(ranked, key=lambda some: some[0])):
+            family = candidates[number].family
+            rank = ranks.get(family, 0)
+            ranks[family] = rank + 1
+            order.append((rank // _MUTANTS if family == SEARCH else rank, place, number))
+        return [candidates[number] for _, _, number in sorted(order)]
 
     def evolve(self, n: int, count: int) -> None:
         """Mutants of the problems with the smallest margins, generation after generation."""
@@ -202,7 +205,7 @@ class Hunt:
             return []
         problems = [parent.problem for parent in parents]
         batch = traced(self.task, problems)
-        rows = np.resize(np.arange(len(batch)), _KEPT)
+        rows = np.resize(np.arange(len(batch)), KEPT)
         filled = at_time(batch.take(rows), padded_time(batch.nodes, batch.time))
         moved = []
         for name in names:
@@ -222,83 +225,6 @@ class Hunt:
         if self.certified is not None and len(disagreeing):
             counted[disagreeing] = self.certified(batch.take(disagreeing))
         return whole, counted
-
-    def region(self, sizes: tuple[int, ...], problems: int, seed: int) -> Region | None:
-        """The region without a disagreement, which fresh problems inside it and a search from
-        those next to its boundary confirm."""
-        for attempt in range(1, _ROUNDS + 1):
-            region = self.fitted()
-            if region is None:
-                return None
-            inside = [
-                group.take(np.flatnonzero(region.holds(group.coordinates)))
-                for group in cover(self.task, sizes, problems, seed + 1000 * attempt)
-            ]
-            fresh = [group for group in inside if len(group.names)]
-            if not fresh or sum(self.examine(group, confirms=True) for group in fresh):
-                continue
-            confirmed = sum(len(group.names) for group in fresh)
-            searched = self._search_inside(region, sizes, problems)
-            if searched is not None:
-                return region._replace(confirmed=confirmed + searched)
-        return None
-
-    def _search_inside(self, region: Region, sizes: tuple[int, ...], problems: int) -> int | None:
-        """How many mutants inside the region were tried, none of which disagrees; else None."""
-        tried = 0
-        for n, share in shares(sizes).items():
-            for _ in range(generations(n, round((1 - COVERED) * problems * share))):
-                parents = self._at_boundary(region, n)
-                rows = range(rows_of(n)) if parents else ()
-                mutants = [
-                    mutated(self.kind, parents[k % len(parents)], self.random, closely=True)
-                    for k in rows
-                ]
-                named = [(SEARCH, mutant) for mutant in mutants if meets_needs(self.task, mutant)]
-                if not named:
-                    break
-                group = Group.of(self.task, named)
-                group = group.take(np.flatnonzero(region.holds(group.coordinates)))
-                if len(group.names) and self.examine(group, confirms=True):
-                    return None
-                tried += len(group.names)
-        return tried
-
-    def _at_boundary(self, region: Region, n: int) -> list[Problem]:
-        """Right problems of n nodes inside the region: those with the smallest margins, and those
-        next to each of its boundaries."""
-        problems: list[Problem] = []
-        ways: list[list[float]] = [[] for _ in range(1 + len(region.rules))]
-        for tried in self.examined:
-            if tried.group.batch.nodes != n:
-                continue
-            values = tried.group.coordinates
-            right = tried.counted & ~tried.result.wrong & region.holds(values)
-            problems += [tried.group.problems[k] for k in np.flatnonzero(right)]
-            distances = [rule.distance(values) for rule in region.rules]
-            for way, some in zip(ways, (tried.result.margin, *distances), strict=True):
-                way += some[right].tolist()
-        nearest = [np.argsort(way, kind="stable")[: _KEPT // len(ways)] for way in ways]
-        return [problems[k] for some in nearest for k in some]
-
-    def fitted(self) -> Region | None:
-        """The region without a disagreement in all that was tried."""
-        tables = [tried.group.coordinates for tried in self.examined]
-        names = [name for name in tables[0] if all(name in table for table in tables)]
-        counted = np.concatenate([tried.counted for tried in self.examined])
-        values = {name: np.concatenate([t[name] for t in tables])[counted] for name in names}
-        wrong = np.concatenate([tried.result.wrong for tried in self.examined])[counted]
-        sampled = [
-            (tried.group.names == SAMPLER)
-            & (tried.group.batch.nodes == self._learnt)
-            & (not tried.confirms)
-            for tried in self.examined
-        ]
-        return find_region(values, wrong, np.concatenate(sampled)[counted])
-
-    @property
-    def _learnt(self) -> int:
-        return min(self.sizes, key=lambda n: abs(n - _LEARNT))
 
     def smallest_tried(self) -> Counterexample | None:
         """The first of the smallest problems that were tried and disagree."""
@@ -392,7 +318,7 @@ def only_size(subject: Subject) -> int | None:
 
 def usual_problems(task: Task, fixed: int | None) -> Batch:
     """Problems as in training, on which a subject's usual error is measured."""
-    n = fixed or max(_LEARNT, task.smallest)
+    n = fixed or max(_USUAL, task.smallest)
     return tasks.sample(task, n, rows_of(n), seed=1)
 
 

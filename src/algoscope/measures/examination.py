@@ -9,6 +9,9 @@ states (`exchanges`), of all these kinds. All parts are one batch, so that a sub
 import dataclasses
 import functools
 import itertools
+from collections.abc import Callable
+
+import numpy as np
 
 from algoscope import programs, tasks
 from algoscope.measures import counterfactual
@@ -38,6 +41,41 @@ class Examination:
     """The counterfactuals used, unused and flips, those of which there is any problem."""
     exchanges: Exchanges | None
     """Those of states; none if the task has no exact programs that they tell apart."""
+
+    def within(self, certified: Callable[[Batch], np.ndarray]) -> "Examination":
+        """Of the problems, those that a certificate holds for, bool [batch]; pairs where it holds
+        for both. The same if it holds for too few."""
+        small: np.ndarray = np.asarray(certified(self.small), bool)
+        large: np.ndarray = np.asarray(certified(self.large), bool)
+        if small.all() and large.all():
+            return self
+        plain = small[self.parts["plain"]]
+        if not (plain.any() and large.any()):
+            return self
+        kept = {name: np.asarray(small[part]) for name, part in self.parts.items()}
+        if "partners" in kept:
+            kept["partners"] = plain
+        if "donors" in kept:  # Exchanges of states decide no word.
+            kept["donors"] = np.ones(len(kept["donors"]), bool)
+        changed = {}
+        for name, change in self.changed.items():
+            parts = ("near", "far") if name == "flips" else (name,)
+            both = np.all([plain[change.samples], *(kept[part] for part in parts)], axis=0)
+            for part in parts:
+                kept[part] = both
+            if both.any():
+                before, after = change.before.take(both), change.after.take(both)
+                samples = (np.cumsum(plain) - 1)[change.samples[both]]
+                changed[name] = Changed(before, after, samples)
+        kept = {name: rows for name, rows in kept.items() if rows.any()}
+        chosen = [np.arange(*self.parts[name].indices(len(small)))[kept[name]] for name in kept]
+        return Examination(
+            self.small.take(np.concatenate(chosen)),
+            self.large.take(large),
+            _slices({name: int(mask.sum()) for name, mask in kept.items()}),
+            changed,
+            self.exchanges,
+        )
 
     @functools.cached_property
     def references(self) -> list[Reference]:
@@ -92,15 +130,19 @@ def _examination(
     if exchanges:
         batches["donors"] = exchanges.donor
     batches = {name: batch for name, batch in batches.items() if len(batch)}
-    ends = itertools.accumulate(len(batch) for batch in batches.values())
-    parts = {
-        name: slice(end - len(batch), end)
-        for (name, batch), end in zip(batches.items(), ends, strict=True)
-    }
     return Examination(
         Batch.join(list(batches.values())),
         tasks.sample(task, LARGE, large_count, seed),
-        parts,
+        _slices({name: len(batch) for name, batch in batches.items()}),
         {name: change for name, change in changed.items() if len(change.samples)},
         exchanges,
     )
+
+
+def _slices(lengths: dict[str, int]) -> dict[str, slice]:
+    """Parts of these lengths, one after another."""
+    ends = itertools.accumulate(lengths.values())
+    return {
+        name: slice(end - length, end)
+        for (name, length), end in zip(lengths.items(), ends, strict=True)
+    }

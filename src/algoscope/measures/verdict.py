@@ -132,6 +132,7 @@ def examine(
     certified = None
     if isinstance(subject, Compiled):
         subject, certified = subject.network, subject.certified
+        exam = exam.within(certified)
     with progress.job("running the subject on the examination"):
         small, large = observe(subject, exam.small), observe(subject, exam.large)
     if isinstance(small, Recording) and isinstance(large, Recording):
