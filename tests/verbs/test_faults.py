@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+import types
+from typing import Any
 
 import numpy as np
 import pytest
@@ -305,9 +307,23 @@ def test_language_models_without_their_extra_are_one_line(tmp_path, package):
     assert last == f"error: {package} is not installed; it comes with pip install 'algoscope[llm]'"
 
 
-def test_one_seed_has_no_deviation(tmp_path):
-    said = [*_results(finished_run(tmp_path / "run"))]
-    assert "over 1 seeds" not in " ".join(said)
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [([0.5], "test score 0.5000 (32"), ([0.5, 0.5], "test score 0.5000 ± 0.0000 over 2 seeds (32")],
+)
+def test_one_seed_has_no_deviation(scores, said):
+    described = {"nodes": 64, "samples": 32, "split": "canonical"}
+    results = {"test": {"bfs": {"score": scores}}, "seen": {}, "fresh": {}}
+    run: Any = types.SimpleNamespace(
+        results=results | {"test_set": {"bfs": described}},
+        tasks=("bfs",),
+        keeps="best",
+        notes=[],
+        path="run",
+    )
+    first, last = _results(run)
+    assert first == f"bfs: {said} problems of 64 nodes, canonical)"
+    assert last == "run folder: run"
 
 
 INTERRUPTED = """
