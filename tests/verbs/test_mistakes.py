@@ -135,7 +135,7 @@ WRONG = {
     "train bfs --hint-mode none_": "'none_'; did you mean none?",
     "train bfs --network widht=3": "'widht'; did you mean width?",
     "train bfs --network width": "--network: got 'width'",
-    "train bfs --network width=1000000": "a network of width 1,000,000: needs about",
+    "train bfs --network width=1000000": "(network.width 1,000,000): needs about",
     "train bfs --sizes 1000000": "problems of bfs with 1,000,000 nodes: needs about",
     "train bfs --network processor=gta": "'gta'; did you mean gat",
     "train bfs --objective hint": "'hint'; did you mean hints?",
@@ -217,7 +217,7 @@ WRONG = {
     "reproduce transnar-score": "did you mean transnar-scores",
     "reproduce --from empty": "--from: got empty",
     "reproduce --from file": "file",
-    "reproduce --from results": "results, which lacks something (KeyError('test_sizes'))",
+    "reproduce --from results": "results, which lacks something (KeyError: 'test_sizes')",
 }
 
 

@@ -148,7 +148,6 @@ def _memory_faults(config: TrainingConfig, free: float, *, sound: bool) -> list[
         for name in named:
             with faults.listed():
                 check_pool(drawn, name, free)
-            with faults.listed():
                 _check_validation(drawn, tasks.get(name), free)
     if sound:
         # Here, since what is scored is known of plans.
