@@ -5,6 +5,7 @@ import pathlib
 import shutil
 
 import pytest
+from pages import ROOT
 from tiny import SETTINGS, SWEEP, TOML, contents
 
 from algoscope import runs, sweeps
@@ -169,3 +170,13 @@ def test_a_run_that_is_damaged_fails_and_is_left_as_it_is(tmp_path, description)
     assert outcome.end is sweeps.End.FAILED
     assert item.name in outcome.error
     assert contents(tmp_path) == before
+
+
+def test_every_engine_made_the_same_runs_verdicts_and_tables():
+    """What benchmarks/engines.py last found."""
+    record = json.loads((ROOT / "benchmarks" / "engines.json").read_text())
+    assert {trial["engine"] for trial in record["trials"]} == {"local", "ray", "slurm"}
+    assert any("verdicts.json" in path for path in record["digest"])
+    for trial in record["trials"]:
+        assert not trial["differing"]
+        assert not trial["faults"]
