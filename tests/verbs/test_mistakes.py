@@ -221,7 +221,7 @@ WRONG = {
 }
 
 
-SEVERAL = ("judge names.py --task bfs",)
+SEVERAL = ("judge names.py --task bfs", "sweep typo.toml --checkpoint-seconds nan")
 """Mistakes with more than one fault, each of which has a line."""
 
 
