@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from algoscope import progress
 from algoscope.table import Table
 from algoscope.verbs.definitions import find_program
 from algoscope.verbs.output import Answer, Verb, number
@@ -47,7 +48,7 @@ class Programs(Verb):
 
         certificates = {name: printed(name, self.size).certificate for name in TASKS}
         described: dict[str, dict[str, Any]] = {}
-        for name in programs.names():
+        for name in progress.over(programs.names(), "compiling programs"):
             network, certificate, _ = compile_program(programs.get(name))
             described[name] = {
                 "task": programs.get(name).task.name,
