@@ -16,7 +16,7 @@ from algoscope.errors import unknown_name
 from algoscope.verbs.completion import Completion
 from algoscope.verbs.decompile import Decompile
 from algoscope.verbs.demo import Demo
-from algoscope.verbs.ending import STATUSES, end_if_unanswered, explained_end, hear_interrupts
+from algoscope.verbs.ending import STATUSES, ended_if_unanswered, explained_end, hear_interrupts
 from algoscope.verbs.judge import Falsify, Judge
 from algoscope.verbs.llm import Llm
 from algoscope.verbs.programs import Compile, Draw, Programs, Verify
@@ -44,13 +44,13 @@ def main() -> None:
     that compile, or crash in them."""
     _prepare_streams()
     hear_interrupts()
-    end_if_unanswered()
-    try:
-        run()
-    except SystemExit as end:
-        if isinstance(end.code, int) and end.code in STATUSES:
-            os._exit(end.code)
-        raise
+    with ended_if_unanswered():
+        try:
+            run()
+        except SystemExit as end:
+            if isinstance(end.code, int) and end.code in STATUSES:
+                os._exit(end.code)
+            raise
 
 
 def _prepare_streams() -> None:

@@ -414,6 +414,7 @@ def test_commands_of_other_tests_hear_no_signals_of_this_one(algoscope, monkeypa
     monkeypatch.setattr(sys, "argv", ["algoscope", "--version"])
     cli.main()
     assert signal.getsignal(signal.SIGINT) == ending._interrupts.hear
+    assert signal.set_wakeup_fd(-1) == -1, "and nothing ends the process"
 
 
 def test_signals_ended_every_long_verb_in_one_line():

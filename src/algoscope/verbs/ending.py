@@ -10,11 +10,11 @@ With ALGOSCOPE_TRACEBACK=1 Python's own account is shown instead.
 
 import contextlib
 import errno
+import functools
 import os
 import signal
 import sys
 import threading
-import time
 import traceback
 import types
 from collections.abc import Iterator
@@ -65,13 +65,15 @@ class _Interrupts:
             self._end_at_once()
         sys.__unraisablehook__(unraisable)
 
-    def watch(self, numbers: int) -> None:
-        """Ends the process where one of the signals whose numbers are read here is not answered."""
+    def watch(self, numbers: int, over: threading.Event) -> None:
+        """Ends the process where one of the signals whose numbers are read here is not answered,
+        unless it is over before."""
         while octet := os.read(numbers, 1):
-            if octet[0] in _WORDS and not stopping.is_answered():
-                time.sleep(_PATIENCE)
+            unanswered = octet[0] in _WORDS and not stopping.is_answered()
+            if unanswered and not over.wait(_PATIENCE):
                 self.heard = self.heard or signal.Signals(octet[0])
                 self._end_at_once()
+        os.close(numbers)
 
     @property
     def status(self) -> int:
@@ -103,15 +105,28 @@ def hear_interrupts() -> None:
     sys.unraisablehook = _interrupts.unraisable
 
 
-def end_if_unanswered() -> None:
+@contextlib.contextmanager
+def ended_if_unanswered() -> Iterator[None]:
     """Has a thread end this process after a signal that the main thread, in a library's own code,
     does not hear, or hears and does not get to its end."""
     numbers, written = os.pipe()
     os.set_blocking(written, False)
-    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
-    # A child has no such thread, and its signals are not its parent's.
+    before = signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    _leave_children_alone()
+    over = threading.Event()
+    threading.Thread(target=_interrupts.watch, args=(numbers, over), daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+        signal.set_wakeup_fd(before)
+        os.close(written)
+
+
+@functools.cache
+def _leave_children_alone() -> None:
+    """A child has no such thread, and its signals are not its parent's."""
     os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
-    threading.Thread(target=_interrupts.watch, args=(numbers,), daemon=True).start()
 
 
 @contextlib.contextmanager
