@@ -83,6 +83,8 @@ def test_networks_and_the_compiled_program_are_reported(algoscope, refused, run,
     assert re.search(r"seed 0 +fails ", table)
     assert re.search(r"compiled way_out +runs ", table)
     assert "door_h" in page.read_text()
+    tasks.register(own_algorithm.way_out)
+    programs.register(own_algorithm.program)
     assert report.findings(run, own_algorithm.way_out).words == {"seed 0": "fails"}
 
 
