@@ -38,7 +38,7 @@ class Report(Verb):
     """Seed of the problems on which the networks are examined."""
     problems: int | None = None
     """On about so many problems a disagreement with the algorithm is searched for, for each
-    network. If not given, as many as in the run folder, or else 4,000."""
+    network. If not given, as many as in the run folder, or 4,000."""
     remeasure: bool = False
     """Measure anew what was measured already."""
     inline: tuple[int, ...] | None = None
