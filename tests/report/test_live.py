@@ -6,6 +6,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -59,6 +60,16 @@ _WATCH = """() => {
 }"""
 
 
+@contextlib.contextmanager
+def _held(process: subprocess.Popen) -> Iterator[None]:
+    """The process waits meanwhile: a browser on a busy machine may be slower than a training."""
+    process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
 def test_a_training_is_watched_until_it_is_its_report(demo, tmp_path, visit):
     """In a browser, which never loads the page again: `train --report` in another process, all that
     comes on the way, and at the end the report, in which networks run. What was compiled for the
@@ -69,20 +80,18 @@ def test_a_training_is_watched_until_it_is_its_report(demo, tmp_path, visit):
     start = f"from algoscope import cli, falsify; falsify.PROBLEMS = {few}; cli.main()"
     command = [sys.executable, "-c", start, "train", "bfs", "--report", "--out", str(path), *SMALL]
     environment = os.environ | {"XDG_CACHE_HOME": str(demo[0].path.parents[1] / "cache")}
-    with (
-        serving(server.app(path.parent)) as port,
-        subprocess.Popen(
-            command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-        ) as process,
-    ):
+    with serving(server.app(path.parent)) as port:
         listed, _ = visit(_address(port))
-        row = listed.locator("tr[data-run]")
-        row.wait_for()
-        row.locator("a:text-is('watch')").wait_for()
-        page, _ = visit(_address(port, row.locator("a").get_attribute("href").lstrip("/")))
-        page.evaluate(_WATCH)
-        page.locator("svg.chart polyline").first.wait_for()
-        assert process.wait(timeout=1500) == 0
+        with subprocess.Popen(
+            command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        ) as process:
+            row = listed.locator("tr[data-run]")
+            row.locator("a:text-is('watch')").wait_for()
+            with _held(process):
+                page, _ = visit(_address(port, row.locator("a").get_attribute("href").lstrip("/")))
+                page.evaluate(_WATCH)
+            page.locator("svg.chart polyline").first.wait_for()
+            assert process.wait(timeout=1500) == 0
         report = page.frame_locator("iframe")
         report.locator(".explorer[data-ready]").wait_for()
         report.locator(".modes .own").click()
