@@ -32,7 +32,7 @@ from algoscope.programs import GraphProgram
 from algoscope.programs.interpreter import follow
 from algoscope.recording import Recording
 from algoscope.statistics import Estimate, interval, resamples, share
-from algoscope.tasks import Batch, Stage, Task
+from algoscope.tasks import Batch, Feature, Stage, Task
 from algoscope.tasks.graph_kinds import graph_options
 
 READS, SHOWS, GOES_ON = "reads", "shows", "goes on"
@@ -92,6 +92,8 @@ class Behaviour(NamedTuple):
     """What a network did."""
 
     batch: Batch
+    features: list[Feature]
+    """The hints that the network predicts."""
     chosen: np.ndarray
     """Whom each node reads most: int [problem, step, head, receiver]"""
     hints: np.ndarray
@@ -113,6 +115,7 @@ class Behaviour(NamedTuple):
             exchanges, went_on = exchanges.take(exchanged), went_on[exchanged]
         return Behaviour(
             self.batch.take(mine),
+            self.features,
             self.chosen[mine],
             self.hints[mine],
             self.first[mine],
@@ -147,7 +150,7 @@ class Behaviour(NamedTuple):
 
     def _shows(self, run: Recording, kept: np.ndarray) -> Counts:
         """The last of the steps is the answer."""
-        shown = in_margins(self.batch.at(Stage.HINT), _arrays(run.hints))
+        shown = in_margins(self.features, _arrays(run.hints))
         said_before, before = (
             np.concatenate([self.first, hints[:, :-1]], 1) for hints in (self.hints, shown)
         )
@@ -162,10 +165,9 @@ class Behaviour(NamedTuple):
         return Counts(same * kept[:, None], counted)
 
     def _goes_on(self, program: GraphProgram, exchanges: Exchanges, said: np.ndarray) -> Counts:
-        features = exchanges.base.at(Stage.HINT)
-        counted = exchanges.disagreement(features)
+        counted = exchanges.disagreement(self.features)
         account = continuation(program, exchanges.base, exchanges.donor, exchanges.steps)
-        same = counted & ~differ(said, in_margins(features, account.hints))
+        same = counted & ~differ(said, in_margins(self.features, account.hints))
         return Counts(same.sum(2) * account.kept[:, None], counted.sum(2))
 
 
@@ -184,7 +186,7 @@ def observe(network: Network, task: Task, count: int, sets: int, seed: int) -> l
 
     batch = draw(sets * count, seed)
     recording = networks.run(network, batch)
-    features = batch.at(Stage.HINT)
+    features = [feature for feature in batch.at(Stage.HINT) if feature.name in recording.hints]
     exchanges = valid_exchanges(draw(3 * sets * count, seed + 1), seed, most=sets * _EXCHANGES)
     went_on = None
     if exchanges is not None:
@@ -193,6 +195,7 @@ def observe(network: Network, task: Task, count: int, sets: int, seed: int) -> l
     first = {f.name: np.asarray(batch.hints[f.name])[:, :1] for f in features}
     everything = Behaviour(
         batch,
+        features,
         np.asarray(recording.attention).argmax(-1),
         in_margins(features, _arrays(recording.hints)),
         in_margins(features, first),

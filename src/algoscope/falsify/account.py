@@ -17,6 +17,7 @@ from algoscope.errors import unknown_name
 from algoscope.networks import Network
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Stage, Task
+from algoscope.tasks.transforms import hints_to_predict
 
 Function = Callable[[Batch], Recording | Mapping[str, Any]]
 """From a batch to a recording, or to the outputs alone by name."""
@@ -69,7 +70,7 @@ def observe(function: Function, batch: Batch) -> Recording | dict[str, np.ndarra
 
 def missing(observed: Recording | Mapping[str, Any], batch: Batch) -> list[str]:
     """The parts of a recording that are not there, in words."""
-    hints = [feature.name for feature in batch.at(Stage.HINT)]
+    hints = [feature.name for feature in hints_to_predict(batch.task)]
     if not isinstance(observed, Recording):
         return ["attention", "states", "trace"]
     left_out = [name for name in hints if name not in observed.hints]

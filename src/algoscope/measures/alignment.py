@@ -161,7 +161,7 @@ def _align(
         for start in (ends.start, ends.exchanged(matrix))
     ]
     expected = [account.hints for account in accounts]
-    features = short.at(Stage.HINT)
+    features = [feature for feature in short.at(Stage.HINT) if feature.name in predicted[0]]
     score, entries = follows(features, expected, predicted, held_out)
     return Alignment(score, follows(features, expected, predicted, learnt_from)[0], entries)
 

@@ -26,7 +26,7 @@ from algoscope.programs.compiler import Compiled
 from algoscope.recording import Recording
 from algoscope.statistics import beside
 from algoscope.table import Table
-from algoscope.tasks import Stage, Task
+from algoscope.tasks import Task, transforms
 from algoscope.verdict import (
     APPROXIMATES,
     FAILS,
@@ -107,9 +107,10 @@ def judge(
 
 
 def check_features(network: Network, task: Task) -> None:
-    if network.features != task.features:
+    forms = transforms.forms(task)
+    if network.features not in forms:
         got = ", ".join(f.name for f in network.features)
-        needed = ", ".join(f.name for f in task.features)
+        needed = ", or ".join(", ".join(f.name for f in features) for features in forms)
         raise ValueError(
             f"network: got one with the features {got}; needed those of {task.name}: {needed}"
         )
@@ -213,7 +214,7 @@ def _decide_by(
 def _not_compared(evidence: Evidence, tried: Falsification) -> list[str]:
     """The hints that the subject left out of the trace that it shows."""
     compared = {hint for trace in evidence.external.values() for hint in trace.by_hint}
-    hints = [feature.name for feature in tasks.get(tried.task).at(Stage.HINT)]
+    hints = [feature.name for feature in transforms.hints_to_predict(tasks.get(tried.task))]
     return [name for name in hints if compared and name not in compared]
 
 

@@ -13,6 +13,7 @@ from algoscope.networks.kinds import KINDS
 from algoscope.networks.network import Network, Noise, Start, Trajectory
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Feature, Stage
+from algoscope.tasks.transforms import PREDECESSOR, with_predecessors_as_inputs
 
 
 class Path(NamedTuple):
@@ -115,7 +116,10 @@ def read_as(network: Network, name: str, truth: Any) -> Array:
 
 
 def to_device(network: Network, batch: Batch) -> Batch:
-    """The batch as the network reads it: its features, as JAX arrays of its dtype."""
+    """The batch as the network reads it: its features, as JAX arrays of its dtype; predecessors as
+    an input, if they are one for the network."""
+    if PREDECESSOR in network.features and PREDECESSOR.name not in batch.inputs:
+        batch = with_predecessors_as_inputs(batch)
     missing = [
         f"{f.stage} {f.name}" for f in network.features if f.name not in batch.values(f.stage)
     ]

@@ -30,8 +30,12 @@ from algoscope.report.findings import Distances, Findings, Program, Shown, Surro
 from algoscope.report.rounding import that_may_be_rounded
 from algoscope.runs import Run, RunError
 from algoscope.runs.environment import environment
-from algoscope.tasks import Batch, Kind, Stage, Task
-from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
+from algoscope.tasks import Batch, Kind, Task
+from algoscope.tasks.transforms import (
+    PREDECESSOR,
+    with_permutations_as_pointers,
+    with_predecessors_as_inputs,
+)
 from algoscope.verdict import NOT_JUDGED, Condition, Verdict
 
 _SHOWN = {"plain": 3, "deep": 2, "sparse": 1}
@@ -273,7 +277,7 @@ def _landscapes(
 def _as_read_by(network: Network, batch: Batch) -> Batch:
     """The batch in the form in which the network was trained on such ones."""
     read_features = {f.name: f for f in network.features}
-    if "pred" in read_features and read_features["pred"].stage is Stage.INPUT:
+    if PREDECESSOR in network.features:
         batch = with_predecessors_as_inputs(batch)
     pointers = [f for f in batch.features if f.kind is Kind.PERMUTATION and f.name in read_features]
     if any(read_features[f.name].kind is Kind.POINTER for f in pointers):

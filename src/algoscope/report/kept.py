@@ -24,6 +24,7 @@ from algoscope.programs import Role
 from algoscope.report.findings import FORMAT
 from algoscope.runs import Run
 from algoscope.serialise import from_json, parse_json, to_json
+from algoscope.tasks.transforms import forms
 from algoscope.verdict import NOT_JUDGED
 
 
@@ -124,7 +125,7 @@ def why_not_judged(network: Network | None, task: str) -> str:
     features = network.features if network else tasks.get(task).features
     if only_size:
         return f"the network works for {only_size} nodes alone, and an examination has two sizes"
-    if not programs.of_task(task, Role.REFERENCE) or features != tasks.get(task).features:
+    if not programs.of_task(task, Role.REFERENCE) or features not in forms(tasks.get(task)):
         return f"the library has no exact program for {task} as these networks read it"
     return ""
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from algoscope.tasks.batch import Batch
 from algoscope.tasks.features import Feature, Kind, Location, Stage
+from algoscope.tasks.task import Task
 
-_PREDECESSOR = Feature("pred", Stage.INPUT, Location.NODE, Kind.POINTER)
+PREDECESSOR = Feature("pred", Stage.INPUT, Location.NODE, Kind.POINTER)
+"""What `pred_h` becomes where it is given."""
 
 
 def with_positions(batch: Batch, values: np.ndarray) -> Batch:
@@ -43,7 +45,7 @@ def with_predecessors_as_inputs(batch: Batch) -> Batch:
     if "pred_h" not in hints:
         return batch
     pred_h = hints.pop("pred_h")
-    counts = np.arange(pred_h.shape[1]) < batch.lengths[:, None]
+    counts = np.arange(pred_h.shape[1])[None] < batch.lengths[:, None]
     if (counts[..., None] & (pred_h != pred_h[:, :1])).any():
         raise ValueError(
             f"batch: got {batch.task.name}, whose pred_h changes from step to step, "
@@ -51,14 +53,26 @@ def with_predecessors_as_inputs(batch: Batch) -> Batch:
         )
     return dataclasses.replace(
         batch,
-        inputs=batch.inputs | {"pred": pred_h[:, 0].astype(_PREDECESSOR.dense_dtype)},
+        inputs=batch.inputs | {"pred": pred_h[:, 0].astype(PREDECESSOR.dense_dtype)},
         hints=hints,
         features=predecessors_as_inputs(batch.features),
     )
 
 
+def forms(task: Task) -> list[tuple[Feature, ...]]:
+    """The features of networks that take what the task's problems say: its own, and those with
+    `pred_h` as an input, if it stays the same."""
+    turned = [predecessors_as_inputs(task.features)] if task.fixed_predecessors else []
+    return [task.features, *turned]
+
+
+def hints_to_predict(task: Task) -> list[Feature]:
+    """All that are inputs for no network (`forms`)."""
+    return [f for f in forms(task)[-1] if f.stage is Stage.HINT]
+
+
 def predecessors_as_inputs(features: Iterable[Feature]) -> tuple[Feature, ...]:
-    return tuple(_PREDECESSOR if f.name == "pred_h" else f for f in features)
+    return tuple(PREDECESSOR if f.name == "pred_h" else f for f in features)
 
 
 def as_sampled(batch: Batch) -> Batch:
@@ -67,12 +81,12 @@ def as_sampled(batch: Batch) -> Batch:
     nodes, features = batch.nodes, batch.features
     inputs, hints = dict(batch.inputs), dict(batch.hints)
     inputs["pos"] = np.broadcast_to(np.arange(nodes) / nodes, inputs["pos"].shape)
-    if _PREDECESSOR in features:
+    if PREDECESSOR in features:
         hint = next(f for f in batch.task.features if f.name == "pred_h")
         pred = inputs.pop("pred").astype(hint.dense_dtype)
         counts = np.arange(batch.time) < batch.lengths[:, None]
         hints["pred_h"] = np.where(counts[..., None], pred[:, None], 0)
-        features = tuple(hint if f == _PREDECESSOR else f for f in features)
+        features = tuple(hint if f == PREDECESSOR else f for f in features)
     return dataclasses.replace(batch, inputs=inputs, hints=hints, features=features)
 
 

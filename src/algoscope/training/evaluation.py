@@ -17,9 +17,13 @@ import jax
 import numpy as np
 
 from algoscope import progress, tasks
-from algoscope.tasks import Batch, Stage, Task
+from algoscope.tasks import Batch, Task
 from algoscope.tasks.sampling import check_memory
-from algoscope.tasks.transforms import with_permutations_as_pointers, with_predecessors_as_inputs
+from algoscope.tasks.transforms import (
+    PREDECESSOR,
+    with_permutations_as_pointers,
+    with_predecessors_as_inputs,
+)
 from algoscope.training.compact import compact
 from algoscope.training.config import TrainingConfig
 from algoscope.training.learning import over_seeds, scores_on
@@ -55,7 +59,7 @@ def problems_for_test(config: TrainingConfig, plan: TaskPlan) -> Batch:
     else:
         count = _test_count(tasks.get(plan.task))
         batch = tasks.sample(plan.task, size, count, _TEST_SEED)
-    if any(f.name == "pred" and f.stage is Stage.INPUT for f in plan.features):
+    if PREDECESSOR in plan.features:
         batch = with_predecessors_as_inputs(batch)
     if config.recipe.permutations == "pointers":
         batch = with_permutations_as_pointers(batch)
