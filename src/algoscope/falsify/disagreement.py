@@ -46,11 +46,16 @@ class Disagreement(NamedTuple):
 def compare(subject: Subject, batch: Batch, tolerance: float = LARGEST_TOLERANCE) -> Disagreement:
     """Runs the subject on the batch and compares."""
     if isinstance(subject, Network):
-        batch = networks.to_device(subject, batch)
-        result = _run_and_compare(subject, batch, tolerance, networks.fast_path())
+        result = run_and_compare(subject, batch, tolerance)
     else:
         result = _compare(_observed(subject, batch), batch, tolerance)
     return Disagreement(*map(np.asarray, result))
+
+
+def run_and_compare(network: Network, batch: Batch, tolerance: float) -> Disagreement:
+    """`compare`, in arrays of JAX's device."""
+    on_device = networks.to_device(network, batch)
+    return _run_and_compare(network, on_device, tolerance, networks.fast_path())
 
 
 def compare_all(stacked: Network, batch: Batch, tolerances: np.ndarray) -> Disagreement:

@@ -25,7 +25,7 @@ from algoscope.tasks.transforms import with_positions
 
 Problem = dict[str, np.ndarray]
 """The features of `Task.problem` by name, as registers; `pos` too, if positions are not even."""
-SAMPLER, SEARCH = "sampler", "search"
+SAMPLER, SEARCH, SURVEY = "sampler", "search", "survey"
 _PROBED = 256
 _TRIES = 3
 """Draws for each problem that is wanted: some families meet a task's needs rarely."""

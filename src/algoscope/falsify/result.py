@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from algoscope import markup
 from algoscope.falsify.counterexample import Counterexample
-from algoscope.falsify.families import SEARCH
+from algoscope.falsify.families import SEARCH, SURVEY
 from algoscope.falsify.scope import Region
 from algoscope.statistics import Estimate, proportion_of_counts
 from algoscope.table import Table
@@ -54,9 +54,9 @@ class Falsification(NamedTuple):
 
     @property
     def rate(self) -> Estimate:
-        """The share of problems with a disagreement over all families; the search, which looks for
-        them, is not counted."""
-        families = [family for family in self.families if family.family != SEARCH]
+        """The share of problems with a disagreement over all families. The search, which looks for
+        them, is not counted, nor the survey, which would outweigh them."""
+        families = self._constructed
         return proportion_of_counts(
             sum(family.wrong for family in families), sum(family.problems for family in families)
         )
@@ -64,12 +64,17 @@ class Falsification(NamedTuple):
     @property
     def family_count(self) -> int:
         """Of problems by construction."""
-        return sum(family.family != SEARCH for family in self.families)
+        return len(self._constructed)
+
+    @property
+    def _constructed(self) -> list[FamilyRate]:
+        return [family for family in self.families if family.family not in (SEARCH, SURVEY)]
 
     @property
     def extent(self) -> str:
         """How hard the subject was tested."""
-        searched = " and a search" if any(f.family == SEARCH for f in self.families) else ""
+        names = [family.family for family in self.families]
+        searched = "".join(f" and a {name}" for name in (SEARCH, SURVEY) if name in names)
         least, most = self.sizes
         certificate = f", {self.left_out:,} beyond the certificate left out" * self.certified
         return (

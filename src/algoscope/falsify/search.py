@@ -4,14 +4,16 @@
     print(result)       # no disagreement in 6,210 problems of 23 families, sizes 4 to 128, …
     result.smallest     # the smallest counterexample, a Batch of one problem
 
-First every family of `families` at every size; then a search from the problems with the smallest
-margins, or from those of all families where a subject has no margins, which are changed a little at
-a time, and whatever comes closer to a disagreement is kept;
-last, a counterexample is made smaller as long as it remains one, and the region is found in which
-there is none (`scope`). How many problems were tried, and where, is part of the result: it says how
+First every family of `families` at every size, and, if asked for, a *survey* of many more random
+problems, drawn, traced and compared where the network runs; then a search from the problems with
+the smallest margins, or from those of all families where a subject has no margins, which are
+changed a little at a time, and whatever comes closer to a disagreement is kept; last, a
+counterexample is made smaller as long as it remains one, and the region is found in which there is
+none (`scope`). How many problems were tried, and where, is part of the result: it says how
 hard the subject was tested.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -32,6 +34,7 @@ from algoscope.falsify.disagreement import (
 )
 from algoscope.falsify.families import (
     SEARCH,
+    SURVEY,
     Domain,
     Problem,
     domain,
@@ -44,6 +47,7 @@ from algoscope.falsify.padding import at_time, generations, in_parts, padded_tim
 from algoscope.falsify.result import Falsification, FamilyRate
 from algoscope.falsify.scope import Region
 from algoscope.falsify.shrinking import SHRINKING, shrink
+from algoscope.falsify.survey import check_survey, survey
 from algoscope.networks import Network
 from algoscope.tasks import Batch, Task
 
@@ -54,6 +58,8 @@ _RATES = (1e-3, 1e-2, 0.1)
 """How far numbers move against the gradient of the margin."""
 _MUTANTS = 8
 """How many mutants are as promising as one problem of a family, where nothing tells them apart."""
+_SURVEYED = (8, 16, 32)
+"""Nodes of the problems of a survey, as many of each, unless a network has one size."""
 _PRECISION, _FLOOR = 50.0, 1e-4
 """A number disagrees if it is off by more than so many times the subject's usual error, or this."""
 
@@ -63,12 +69,14 @@ def falsify(
     task: Task | str,
     *,
     problems: int = PROBLEMS,
+    surveyed: int = 0,
     sizes: Sequence[int] = ALL_SIZES,
     seed: int = 0,
     certified: Callable[[Batch], np.ndarray] | None = None,
     report: Callable[[str], None] = lambda text: None,
 ) -> Falsification:
-    """Searches for disagreements in about so many problems.
+    """Searches for disagreements in about so many problems, and in as many more as are to be
+    `surveyed`, for a network and a task of `PARALLEL`.
 
     `certified` says for which samples of a batch, bool [batch], a compiled network answers:
     disagreements on others are left out.
@@ -77,6 +85,8 @@ def falsify(
     task = tasks.register(tasks.get(task))
     if problems < 1:
         raise ValueError(f"problems: got {problems}, needed at least 1")
+    if surveyed:
+        check_survey(subject, task, surveyed)
     sizes = sizes_for(subject, task, sizes)
     if not isinstance(subject, Network):
         try_first(subject, task)
@@ -85,6 +95,9 @@ def falsify(
         for group in progress.over(cover(task, sizes, problems, seed), "families"):
             hunt.examine(group)
             report(f"{group.batch.nodes} nodes: {hunt.status}")
+        if surveyed:
+            hunt.survey(surveyed, seed)
+            report(f"survey: {hunt.status}")
         for n, share in progress.over(list(shares(sizes).items()), "search"):
             if count := round((1 - COVERED) * problems * share):
                 hunt.evolve(n, count)
@@ -130,6 +143,10 @@ class Hunt:
         self.near: dict[int, list[_Candidate]] = {}
         """By size, the right problems with the smallest margins."""
         self.wrong: list[_Candidate] = []
+        self.surveyed: list[FamilyRate] = []
+        """Of each size."""
+        self.left_out = 0
+        """Problems of a survey that do not count."""
 
     @property
     def sizes(self) -> list[int]:
@@ -137,8 +154,9 @@ class Hunt:
 
     @property
     def status(self) -> str:
-        count = sum(int(tried.counted.sum()) for tried in self.examined)
-        return f"{len(self.wrong):,} disagreements in {count:,} problems"
+        tried = sum(int(tried.counted.sum()) for tried in self.examined if not tried.confirms)
+        tried += sum(part.problems for part in self.surveyed)
+        return f"{len(self.wrong):,} disagreements in {tried:,} problems"
 
     def examine(self, group: Group, *, confirms: bool = False) -> int:
         """Tries the problems, and keeps what is wrong or nearly so; how many disagree."""
@@ -197,6 +215,26 @@ class Hunt:
                 break
             mutants.append(mutated(self.kind, parents[number % len(parents)].problem, self.random))
         return [mutant for mutant in mutants if meets_needs(self.task, mutant)][:rows]
+
+    def survey(self, count: int, seed: int) -> None:
+        """Counts the disagreements in about so many random problems. Some that disagree, and those
+        with the smallest margins, are tried again as all others are; of a network that is judged
+        inside a certificate, only these count."""
+        fixed = only_size(self.subject)
+        sizes = (fixed,) if fixed else _SURVEYED
+        with progress.job("survey", total=count) as job:
+            for n in sizes:
+                share = math.ceil(count / len(sizes))
+                found = survey(
+                    self.subject, self.task, n, share, self.tolerance, seed, report=job.advance
+                )
+                named = [(SURVEY, problem) for problem in found.differing + found.near]
+                confirmed = self.examine(Group.of(self.task, named), confirms=True)
+                wrong = found.disagreeing if self.certified is None else confirmed
+                left_out = max(0, found.disagreeing - wrong)
+                answers = min(wrong, found.wrong_answers)
+                self.surveyed.append(FamilyRate(SURVEY, found.count - left_out, wrong, answers))
+                self.left_out += left_out
 
     def _descended(self, parents: list[_Candidate]) -> list[Problem]:
         """The parents with their numbers moved towards a smaller margin."""
@@ -286,7 +324,10 @@ class Hunt:
             )
             for name in dict.fromkeys(names.tolist())
         ]
-        left_out = sum(int((~tried.counted).sum()) for tried in examined)
+        if self.surveyed:
+            _, *counts = zip(*self.surveyed, strict=True)
+            rates.append(FamilyRate(SURVEY, *map(sum, counts)))
+        left_out = self.left_out + sum(int((~tried.counted).sum()) for tried in examined)
         return Falsification(
             self.task.name,
             rates,

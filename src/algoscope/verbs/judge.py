@@ -86,6 +86,9 @@ class Judge(TriedSubjects):
 class Falsify(TriedSubjects):
     """Search for problems on which subjects differ from the algorithm; answers alone are enough."""
 
+    survey: int = 0
+    """So many random problems more, thousands to millions, which are drawn, traced and compared
+    where the network runs; for bfs, bellman_ford, floyd_warshall and minimum."""
     seed: int = 0
     """Seed of the problems and of the search."""
 
@@ -106,6 +109,7 @@ class Falsify(TriedSubjects):
                 subject,
                 task,
                 problems=self.count,
+                surveyed=self.survey,
                 seed=self.seed,
                 certified=certified,
                 report=self.output.report,
