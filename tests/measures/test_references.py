@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from algoscope import programs, tasks
+from algoscope.falsify.families import traced
 from algoscope.measures import nulls
 from algoscope.measures.references import reference_class
 from algoscope.measures.thresholds import CRITERIA
 from algoscope.programs import Role
-from algoscope.programs.interpreter import interpret
+from algoscope.programs.interpreter import PromiseError, interpret
+from algoscope.programs.verification import agreement
 
 OTHERS = [
     program
@@ -40,3 +42,14 @@ def test_programs_that_keep_other_things_may_read_other_nodes():
         agrees, _ = nulls.any_head_agreement(attention, reference, adjacent)
         share = agrees[reference.decisive].mean()
         assert bool(share >= CRITERIA["reads_small"].runs_from) is reads_alike
+
+
+def test_numbers_drawn_too_close_for_float32_have_references_all_the_same():
+    """A judgement of a sort does not end at them."""
+    keys = np.array([0.7, 0.2, 0.9, 0.4, 0.4 - 1e-8])
+    batch = traced(tasks.get("insertion_sort"), [{"key": keys}])
+    with pytest.raises(PromiseError):
+        interpret(programs.get("insertion_sort"), batch)
+    for reference in reference_class(batch):
+        shown = reference.recording.hints | reference.recording.outputs
+        assert all(same.all() for same in agreement(shown, batch).values())

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from algoscope import networks, programs, tasks
+from algoscope.falsify.families import traced
 from algoscope.networks import showing
 from algoscope.programs import verification
 from algoscope.programs.compiler import compile_program
-from algoscope.programs.interpreter import interpret
+from algoscope.programs.interpreter import PromiseError, interpret, show
 from algoscope.programs.parser import parse
-from algoscope.programs.verification import verify
+from algoscope.programs.precision import FLOAT64
+from algoscope.programs.verification import agreement, verify
 from algoscope.tasks.transforms import with_random_positions
 
 HIGHEST_PARENT = """
@@ -103,6 +105,30 @@ def test_what_differs_is_followed(bfs, monkeypatch):
     near = verify(programs.get("bfs"), changed(bfs, "inputs", "pos", ..., close))
     assert near.compilation.exact_traces == 0.8
     assert (near.followed, near.below_margin, near.exact_above_margin) == (2, 1, 1.0)
+
+
+def close_keys():
+    """Lists of numbers; two of the second are closer than float32 tells apart."""
+    apart, close = [0.7, 0.2, 0.9, 0.4, 0.1], [0.7, 0.2, 0.9, 0.4, 0.4 - 1e-8]
+    return traced(tasks.get("insertion_sort"), [{"key": np.array(keys)} for keys in (apart, close)])
+
+
+def test_numbers_drawn_too_close_are_counted_and_never_certified():
+    """One problem among many does not end a verification."""
+    program, batch = programs.get("insertion_sort"), close_keys()
+    result = verify(program, batch)
+    assert (result.broken, result.below_margin, result.exact_above_margin) == (1, 1, 1.0)
+    assert "needed numbers that are equal, or at least 1 / (64 N) apart" in result.reason
+    assert result.interpreter.exact_traces == 0.5
+    assert compile_program(program).certified(batch).tolist() == [True, False]
+    finer = show(program, batch, FLOAT64.resolution)
+    assert all(same.all() for same in agreement(finer.account, batch).values())
+
+
+def test_a_promise_that_no_number_is_to_blame_for_is_an_error(bfs):
+    text = HIGHEST_PARENT.replace("found = parent.visit", "found = input.s or 1 or parent.visit")
+    with pytest.raises(PromiseError, match="two of its cases hold at once"):
+        verify(parse("broken", "bfs", text), bfs)
 
 
 def test_a_trace_of_a_single_step_is_exact():

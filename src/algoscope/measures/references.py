@@ -10,8 +10,9 @@ import numpy as np
 
 from algoscope import programs
 from algoscope.programs import GraphProgram, Role
-from algoscope.programs.interpreter import interpret
+from algoscope.programs.interpreter import PromiseError, interpret
 from algoscope.programs.language import SELF, Round, Term, Update, read
+from algoscope.programs.precision import FLOAT64
 from algoscope.recording import Recording
 from algoscope.tasks import Batch, Location, Stage, Task
 
@@ -62,7 +63,11 @@ def exact_programs(task: Task) -> list[GraphProgram]:
 
 
 def reference(program: GraphProgram, batch: Batch) -> Reference:
-    recording = interpret(program, batch)
+    """Where numbers were drawn closer than float32 tells apart, N is that of float64."""
+    try:
+        recording = interpret(program, batch)
+    except PromiseError:
+        recording = interpret(program, batch, FLOAT64.resolution)
     return Reference(program, recording, _decisive(program, recording))
 
 

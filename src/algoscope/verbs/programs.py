@@ -190,7 +190,7 @@ class Verify(_MakesNetwork):
                 f"--random-positions: got it for {program.name}, which needs even positions "
                 "(`# positions: even` in its text); leave it out"
             )
-        # Of problems as they are drawn, programs keep their promises, or are wrong.
+        # Of problems as they are drawn, programs keep all promises that float32 lets them keep.
         beyond, batches = self.draw != "sampler", self._batches(program.task)
         result = Verification.together(
             [
