@@ -3,6 +3,7 @@
 import json
 import pathlib
 
+import jax
 import pytest
 from pages import ROOT
 
@@ -104,6 +105,18 @@ def test_verify_on_small_problems_notices_a_changed_constant(algoscope, tmp_path
     assert of_changed < of_own
 
 
+def test_verify_in_float64_tells_closer_numbers_apart(algoscope):
+    """Of keys that are nearly equal."""
+    single, double = (
+        json.loads(algoscope("verify", "insertion_sort", *DRAWN, "families", "--precision", name))
+        for name in ("float32", "float64")
+    )
+    assert double["certificate"]["margin"] < 1e-5 * single["certificate"]["margin"]
+    assert double["below_margin"] == 0 < single["below_margin"]
+    assert double["exact_traces"] == double["exact_outputs"] == 1.0
+    assert not jax.config.read("jax_enable_x64")
+
+
 def test_verify_counts_broken_promises_beyond_the_sampler(algoscope):
     """Of segments_intersect: no point lies on the line through the other segment."""
     told = json.loads(algoscope("verify", "segments_intersect", *DRAWN, "families"))
@@ -162,6 +175,7 @@ def test_draw_writes_pictures_as_svg_and_png(algoscope, tmp_path):
         ("verify bfs --count 0", "count: got 0, needed an integer of at least 1"),
         ("verify bfs --count 0 --draw families", "count: got 0, needed an integer of at least 1"),
         ("verify bfs --variant printed --draw small", "needed sampler or families"),
+        ("verify bfs --variant printed --precision float64", "got float64 with --variant printed"),
     ],
 )
 def test_bad_arguments_are_refused_with_what_is_needed(refused, arguments, message, tmp_path):

@@ -1,8 +1,10 @@
 """`algoscope programs`, `compile`, `verify` and `draw`: graph programs and their networks."""
 
+import contextlib
 import dataclasses
 import pathlib
 import textwrap
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
@@ -13,7 +15,10 @@ from algoscope.verbs.definitions import find_program
 from algoscope.verbs.output import Answer, Verb, number
 
 if TYPE_CHECKING:
+    from algoscope.programs.precision import Precision
     from algoscope.tasks import Batch, Task
+
+_Arithmetic = Literal["float32", "float64"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -151,6 +156,9 @@ class Verify(_MakesNetwork):
     follow: int | None = None
     """On how many problems rounding is bounded (running error analysis); if not given, as many as
     take little time. Those on which network and interpreter differ come to them."""
+    precision: _Arithmetic = "float32"
+    """Arithmetic of the network. In float64 N is larger, so that a program is exact where numbers
+    are closer than float32 tells apart."""
     without_loops: bool = False
     """Take the loops out of the graphs (printed variant)."""
 
@@ -192,12 +200,13 @@ class Verify(_MakesNetwork):
             )
         # Of problems as they are drawn, programs keep all promises that float32 lets them keep.
         beyond, batches = self.draw != "sampler", self._batches(program.task)
-        result = Verification.together(
-            [
-                verify(program, batch, self.width, follow=self.follow, may_break=beyond)
-                for batch in batches
-            ]
-        )
+        with _arithmetic(self.precision) as precision:
+            result = Verification.together(
+                [
+                    verify(program, batch, self.width, precision, self.follow, may_break=beyond)
+                    for batch in batches
+                ]
+            )
         table = verification_table(program.name, result, or_fewer=len(batches) > 1)
         parts = (table, verdict(result))
         return Answer(result.as_json(), parts, status=int(result.faulty))
@@ -208,6 +217,10 @@ class Verify(_MakesNetwork):
         from algoscope.programs.verification import compare_with_reference
         from algoscope.programs.verification_tables import limits, printed_table
 
+        if self.precision != "float32":
+            raise ValueError(
+                f"--precision: got {self.precision} with --variant printed, needed float32"
+            )
         network, certificate = printed(self.name, self.size)
         batches = self._batches(tasks.get(self.name))
         if len(batches) > 1:
@@ -222,6 +235,21 @@ class Verify(_MakesNetwork):
         data = exactness._asdict() | {"certificate": certificate.as_json()}
         data |= {"samples": self.count, "nodes": self.size}
         return Answer(data, (printed_table(self.name, batch, exactness), limits(certificate)))
+
+
+@contextlib.contextmanager
+def _arithmetic(name: _Arithmetic) -> "Iterator[Precision]":
+    """Of all threads: verification runs the network in one of its own."""
+    import jax
+
+    from algoscope.programs.precision import FLOAT32, FLOAT64
+
+    before = jax.config.read("jax_enable_x64")
+    jax.config.update("jax_enable_x64", name == "float64")
+    try:
+        yield {"float32": FLOAT32, "float64": FLOAT64}[name]
+    finally:
+        jax.config.update("jax_enable_x64", before)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
