@@ -29,6 +29,7 @@ FEATURES = """
     prev     hint    node   pointer
     at       hint    node   mask_one
     value    hint    node   scalar
+    colour   hint    node   categorical 2
     sum      hint    graph  scalar
     over     hint    graph  mask
     phase    hint    graph  categorical 2
@@ -36,6 +37,7 @@ FEATURES = """
     length   hint    edge   scalar
     kind     hint    edge   categorical 2
     found    output  node   mask
+    return   output  node   mask
     """
 LINE = "line output node permutation"
 VIA = "via output edge pointer"
@@ -43,6 +45,7 @@ SHOWN = {
     "hint.prev": "idx",
     "hint.at": "idx",
     "hint.value": "idx",
+    "hint.colour": "0, 1",
     "hint.sum": "0.5",
     "hint.over": "0",
     "hint.phase": "0, 1",
@@ -50,6 +53,7 @@ SHOWN = {
     "hint.length": "edge.A",
     "hint.kind": "0, 1",
     "output.found": "0",
+    "output.return_": "0",
 }
 """What a program below shows where it does not say."""
 
@@ -62,19 +66,25 @@ def draw(random, key, letter, target, A, link):
     A[:] = link * random.integers(1, 9, link.shape) / 8
 
 
-def trace(record, key, prev, at, value, sum, over, phase, joined, length, kind, found):
+def trace(
+    record, key, prev, at, value, colour, sum, over, phase, joined, length, kind, found, return_
+):
     prev[:] = np.maximum(np.arange(len(key)) - 1, 0)
     for step in range(STEPS + 1):
         at[0] = step
         record()
 
 
-def trace_line(record, prev, at, value, sum, over, phase, joined, length, kind, found, line):
+def trace_line(
+    record, prev, at, value, colour, sum, over, phase, joined, length, kind, found, return_, line
+):
     for _ in range(STEPS + 1):
         record()
 
 
-def trace_via(record, prev, at, value, sum, over, phase, joined, length, kind, found, via):
+def trace_via(
+    record, prev, at, value, colour, sum, over, phase, joined, length, kind, found, return_, via
+):
     for _ in range(STEPS + 1):
         record()
 
@@ -159,6 +169,7 @@ MEANINGS: dict[str, tuple[str, Callable[[], np.ndarray]]] = {
         lambda: np.argmax(BELOW[:, None] == KEY * 8, 1)[:, None].repeat(NODES, 1),
     ),
     "A class of an input": ("found", lambda: (LETTER * LETTER[:, :1]).sum(-1)),
+    "A class of a hint": ("value", lambda: np.full((COUNT, NODES), STEPS // 2)),
     "A pointer as a feature of edges": ("at", lambda: one_hot(np.full(COUNT, STEPS))),
     "A hint of edges is read": ("joined", lambda: LINK),
     "An edge that leads back": ("sum", lambda: A[:, 0].max(1)),
@@ -205,6 +216,7 @@ MEANINGS: dict[str, tuple[str, Callable[[], np.ndarray]]] = {
         "via",
         lambda: np.where(LINK > 0, np.arange(NODES)[:, None], np.arange(NODES)),
     ),
+    "A feature whose name is a word of Python's": ("return", lambda: LINK[:, :, 0]),
     "A permutation: the line closed to a cycle, and its first node": (
         "line",
         lambda: np.array([[np.argmax(k == max(x - 1 / 8, 0)) for x in k] for k in KEY]),
