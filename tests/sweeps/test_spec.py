@@ -31,6 +31,15 @@ def test_toml_yaml_and_python_say_the_same(tmp_path):
     assert sweeps.read(tmp_path / "tiny.yaml") == SWEEP
 
 
+def test_tables_of_yaml_are_merged_as_it_says(tmp_path):
+    """And a value beside a merged one is no second one."""
+    small = "&small {network.width: 4, steps: 20}"
+    text = f"base: {{tasks: [bfs], <<: {small}, steps: 40}}\naxes: {{clip: [0.5, 1.0]}}"
+    (tmp_path / "a.yaml").write_text(text)
+    sweep = sweeps.read(tmp_path / "a.yaml")
+    assert (sweep.base["steps"], sweep.base["network.width"]) == (40, 4)
+
+
 def test_every_combination_is_a_configuration():
     configs = [SWEEP.config(combination) for combination in SWEEP.combinations]
     assert [(c.data_seed, c.steps) for c in configs] == [
@@ -158,6 +167,12 @@ def test_what_is_wrong_with_configurations_is_listed_once_each():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
+        ("a.yaml", "base: {tasks: [bfs]}\naxes: {steps: [1], steps: [2]}", "got 'steps' twice"),
+        ("a.yaml", "base: {network: {width: 4}, network.width: 8}", "network.width: got it in two"),
+        ("a.toml", "[axes]\n'network.width' = [4]\nnetwork.width = [8]", "width: got it in two"),
+        ("a.yaml", "base: &a {network: *a}", "a.yaml: base: unknown field: 'network.network'"),
+        ("a.yaml", f"base: {'[' * 3000}", "a.yaml: nested too deeply"),
+        ("a.toml", f"base = {'[' * 3000}", "a.toml: nested too deeply"),
         ("a.toml", "seeds = ", "a.toml: not valid TOML"),
         ("a.yaml", "seeds: [", "a.yaml: not valid YAML"),
         ("a.yaml", "3", "needed a table with base and axes"),

@@ -28,12 +28,12 @@ import pathlib
 import re
 import tomllib
 import typing
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from algoscope.errors import ConfigError, short, unknown_name
 from algoscope.files import read_bytes
-from algoscope.runs.folder import flat
 from algoscope.serialise import FormatError, from_json, type_faults
 from algoscope.training.config import HintMode, TrainingConfig, config_faults, hint_options
 
@@ -113,19 +113,28 @@ def from_content(
         fields = known.pop(table, {})
         if not isinstance(fields, Mapping):
             faults.append(f"{table}: got {short(fields)}, needed a table of fields")
-        elif odd := [name for name in _keys(fields) if not isinstance(name, str)]:
-            faults.append(f"{table}: got the key {short(odd[0])}, needed the name of a field")
-        else:
-            known[table] = flat(dict(fields))
+            continue
+        known[table] = {}
+        for *names, value in _leaves(fields):
+            odd = [name for name in names if not isinstance(name, str)]
+            field = ".".join(map(str, names))
+            if odd:
+                faults.append(f"{table}: got the key {short(odd[0])}, needed the name of a field")
+            elif field in known[table]:
+                faults.append(f"{table}.{field}: got it in two places, needed it in one")
+            else:
+                known[table][field] = value
     return _typed_sweep(Sweep(**known), faults, faults_of)
 
 
-def _keys(table: Mapping[Any, Any]) -> Iterator[Any]:
-    """Of a table and those in it; YAML has keys that are no text."""
+def _leaves(table: Mapping[Any, Any]) -> Iterator[tuple[Any, ...]]:
+    """The one or two names of each field, and what stands there. Keys of YAML may be no text, and
+    its tables may hold themselves."""
     for name, value in table.items():
-        yield name
         if isinstance(value, Mapping):
-            yield from _keys(value)
+            yield from ((name, *leaf) for leaf in value.items())
+        else:
+            yield name, value
 
 
 def checked(sweep: Sweep, faults_of: FaultsOf = config_faults) -> Sweep:
@@ -264,7 +273,15 @@ def _parsed(path: pathlib.Path) -> Any:
         import yaml
 
         class Loader(yaml.SafeLoader):
-            """Takes 1e-3 for a number, as YAML 1.2 does: to PyYAML it is a text."""
+            """Takes 1e-3 for a number, as YAML 1.2 does: to PyYAML it is a text. Of a key that is
+            there twice PyYAML would take the last."""
+
+            def compose_mapping_node(self, anchor: Any) -> Any:
+                node = super().compose_mapping_node(anchor)
+                keys = Counter(key.value for key, _ in node.value if key.id == "scalar")
+                if twice := [key for key, count in keys.items() if count > 1]:
+                    raise yaml.YAMLError(f"got {short(twice[0])} twice{node.start_mark}")
+                return node
 
         Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENTIAL, list("-+.0123456789"))
         try:
@@ -273,7 +290,7 @@ def _parsed(path: pathlib.Path) -> Any:
             raise ConfigError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not valid TOML ({error})") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: nested too deeply") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: got octets that are no text, needed UTF-8") from None
-    except ModuleNotFoundError:
-        raise ConfigError(f"{path}: YAML needs PyYAML (pip install pyyaml), or give TOML") from None
