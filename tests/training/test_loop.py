@@ -231,6 +231,46 @@ def test_two_devices_share_the_networks_and_change_no_bit(place, surroundings, r
     assert contents(run) == contents(reference)
 
 
+_PLACED = """
+import json
+import jax.numpy as jnp
+from algoscope.runs.environment import use_devices
+use_devices(4)
+from algoscope.training.plan import plan_training
+from small import changed
+placed = {}
+for seeds, devices in ((8, 4), (8, None), (6, 4), (4, 2), (3, 2)):
+    plan = plan_training(changed(seeds=seeds), devices=devices)
+    shards = plan.placement.spread(jnp.arange(seeds)).addressable_shards
+    parts = sorted((shard.device.id, shard.data.tolist()) for shard in shards)
+    placed[f"{seeds} {devices}"] = [part for _, part in parts]
+print(json.dumps(placed))
+"""
+
+
+def test_each_device_has_an_equal_part_of_the_networks(surroundings):
+    """And whoever asked for more devices than get a part is told."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PLACED],
+        env=surroundings,
+        cwd=pathlib.Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == {
+        "8 4": [[0, 1], [2, 3], [4, 5], [6, 7]],
+        "8 None": [[0, 1], [2, 3], [4, 5], [6, 7]],
+        "6 4": [[0, 1], [2, 3], [4, 5]],
+        "4 2": [[0, 1], [2, 3]],
+        "3 2": [[0, 1, 2]],
+    }
+    assert [line for line in done.stderr.splitlines() if line.startswith("devices")] == [
+        "devices: got 4, of which 3 are used: 6 networks are spread in equal parts",
+        "devices: got 2, of which 1 is used: 3 networks are spread in equal parts",
+    ]
+
+
 def test_more_devices_than_there_are_is_a_fault(tmp_path):
     with pytest.raises(ConfigError, match="devices: got 64, needed 1 to 1, which is what JAX has"):
         training.train(CONFIG, tmp_path / "run", devices=64)

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from algoscope import capacity, tasks
+from algoscope import capacity, progress, tasks
 from algoscope.errors import ConfigError, Faults
 from algoscope.networks import skeleton
 from algoscope.tasks import Task
@@ -216,6 +216,11 @@ def _placement(
 ) -> Placement:
     devices = jax.local_devices()
     count = _largest_divisor(config.seeds, most or len(devices))
+    if most is not None and count < most:
+        progress.note(
+            f"devices: got {most}, of which {count} {'is' if count == 1 else 'are'} used: "
+            f"{config.seeds} networks are spread in equal parts"
+        )
     mesh = Mesh(np.array(devices[:count]), ("seeds",))
     per_device = config.seeds // count
     if at_once is None:
