@@ -1,5 +1,6 @@
 """The command line of a sweep, before anything starts."""
 
+import importlib
 import json
 import pathlib
 import shutil
@@ -9,6 +10,10 @@ from pages import ROOT
 from tiny import SETTINGS, SWEEP, TOML, contents
 
 from algoscope import runs, sweeps
+from algoscope.runs import RunError
+from algoscope.training.plan import Room
+
+drive = importlib.import_module("algoscope.sweeps.drive")  # Of the package, drive is a function.
 
 PYTHON = """\
 from algoscope import sweeps
@@ -170,6 +175,24 @@ def test_a_run_that_is_damaged_fails_and_is_left_as_it_is(tmp_path, description)
     assert outcome.end is sweeps.End.FAILED
     assert item.name in outcome.error
     assert contents(tmp_path) == before
+
+
+class Elsewhere:
+    """An engine whose workers write into a folder of the same name on disks of their own."""
+
+    room = Room(None, 2.0**40)
+
+    def run(self, items, stop):
+        yield from (sweeps.Outcome(item.name, sweeps.End.FINISHED) for item in items)
+
+
+def test_runs_that_were_finished_where_the_folder_is_not_are_missed(tmp_path, monkeypatch):
+    monkeypatch.setattr(drive, "_IN_SIGHT", 0.0)
+    monkeypatch.setattr(drive, "_LOOK", 0.0)
+    first, *_ = sweeps.plan(SWEEP, tmp_path / "tiny", SETTINGS)
+    told = f"got 9 runs .*, such as {first.item.name}; needed a folder that all workers share"
+    with pytest.raises(RunError, match=told):
+        sweeps.drive(SWEEP, tmp_path / "tiny", Elsewhere())
 
 
 def test_every_engine_made_the_same_runs_verdicts_and_tables():

@@ -9,7 +9,7 @@ import sys
 import threading
 
 import pytest
-from tiny import AXES, BASE, LONG, SETTINGS, SWEEP, TOML, begun, contents, wait_until
+from tiny import AXES, BASE, LONG, ONE, SETTINGS, SWEEP, TOML, begun, contents, wait_until
 
 from algoscope import runs, sweeps
 from algoscope.runs import RunError
@@ -73,6 +73,19 @@ def test_a_sweep_is_stopped_extended_and_refused_twice(tmp_path, reference):
     assert contents(folder) == reference
     with sweeps.driving(folder), pytest.raises(RunError, match="another process is driving"):
         sweeps.drive(SWEEP, folder, sweeps.Local(folder), SETTINGS)
+
+
+def test_seeds_are_spread_over_devices_and_no_bit_changes(tmp_path, surroundings, reference):
+    folder, file = tmp_path / "tiny", tmp_path / "one.toml"
+    file.write_text(ONE)
+    command = [*ALGOSCOPE, "sweep", str(file), "--out", str(folder), "--devices", "2"]
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (run,) = runs.list_runs(folder)
+    assert run.description["environment"]["devices"] == 2
+    made = contents(folder)
+    assert made
+    assert made == {path: reference[path] for path in made}
 
 
 def test_a_run_that_fails_says_why_and_others_go_on(tmp_path):

@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -24,13 +25,15 @@ from algoscope.runs import lock
 from algoscope.serialise import to_json
 from algoscope.stopping import asked_to_stop
 from algoscope.sweeps.engines import Engine
-from algoscope.sweeps.plan import Planned, Settings, plan
+from algoscope.sweeps.plan import Item, Planned, Settings, plan
 from algoscope.sweeps.spec import Sweep, checked, from_content
 from algoscope.sweeps.work import End, Outcome, is_done
 from algoscope.training.plan import training_faults
 
 SPECIFICATION = "sweep.json"
 _DRIVER = ".driver"
+_IN_SIGHT, _LOOK = 90.0, 1.0
+"""Seconds after which a file that another machine wrote is surely seen here, and between looks."""
 _FORMAT = 1
 
 
@@ -96,7 +99,24 @@ def drive(
     if left := driven.ends[End.STOPPED]:
         by = "stopped" if stopped else "some runs were stopped, not by this command"
         raise stop.stopped(f"{by}: {left} are not finished; the same command goes on")
+    finished = {outcome.name for outcome in outcomes if outcome.end is End.FINISHED}
+    away = _not_there([item for item in missing if item.name in finished])
+    if away:
+        raise RunError(
+            f"{folder}: got {len(away)} runs that were finished elsewhere and are not here, such "
+            f"as {away[0].name}; needed a folder that all workers share, or --storage"
+        )
     return driven
+
+
+def _not_there(items: list[Item]) -> list[Item]:
+    """Those of finished runs that do not come in sight: on some file systems it takes a while."""
+    until = time.monotonic() + _IN_SIGHT
+    while True:
+        items = [item for item in items if not os.path.isfile(f"{item.path}/results.json")]
+        if not items or time.monotonic() > until:
+            return items
+        time.sleep(_LOOK)
 
 
 @contextlib.contextmanager
