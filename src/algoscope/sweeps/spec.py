@@ -32,6 +32,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from algoscope import progress
 from algoscope.errors import ConfigError, short, unknown_name
 from algoscope.files import read_bytes
 from algoscope.serialise import FormatError, from_json, type_faults
@@ -226,7 +227,8 @@ def _configuration_faults(sweep: Sweep, faults_of: FaultsOf) -> list[str]:
     sweep = dataclasses.replace(sweep, base=base, **(defaults | numbers))
     faults: dict[str, None] = {}
     known: dict[TrainingConfig, dict[str, Any]] = {}
-    for combination in sweep.combinations:
+    count = math.prod(map(len, sweep.axes.values()))
+    for combination in progress.over(sweep.combinations, "checking combinations", count):
         config = sweep.config(combination)
         faults |= dict.fromkeys(faults_of(config))
         first = known.setdefault(config, combination)
