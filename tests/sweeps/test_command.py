@@ -177,6 +177,15 @@ def test_a_run_that_is_damaged_fails_and_is_left_as_it_is(tmp_path, description)
     assert contents(tmp_path) == before
 
 
+def test_jobs_of_slurm_are_not_cancelled_where_there_is_none(refused, tmp_path, monkeypatch):
+    (tmp_path / ".slurm").mkdir()
+    (tmp_path / ".slurm" / "jobs.json").write_text('{"1_0": "bfs"}')
+    sweeps.write_specification(SWEEP, tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    told = refused("sweep", "cancel", str(tmp_path))
+    assert told.startswith("error: Slurm: squeue does not say which jobs there are")
+
+
 class Elsewhere:
     """An engine whose workers write into a folder of the same name on disks of their own."""
 

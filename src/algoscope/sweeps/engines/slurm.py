@@ -181,7 +181,10 @@ def under_way(folder: pathlib.Path) -> dict[str, str]:
     known = read_json(path, dict[str, str]) if path.is_file() else {}
     states = _states() if known else {}
     if states is None:
-        raise RunError("Slurm: squeue does not say which jobs there are; is its controller up?")
+        raise RunError(
+            "Slurm: squeue does not say which jobs there are; is its controller up, and this a "
+            "machine that submits jobs?"
+        )
     return {job: name for job, name in known.items() if states.get(job) not in (None, *_ENDED)}
 
 
@@ -207,7 +210,10 @@ def _stop(jobs: Mapping[str, str], told: set[str]) -> None:
 def _states() -> dict[str, str] | None:
     """Of this user's jobs, by their ids; None if Slurm does not say."""
     command = ["squeue", "--me", "--noheader", "--array", "--states=all", "--format=%i %T"]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
     if told.returncode:
         return None
     return dict(line.split() for line in told.stdout.splitlines())
