@@ -3,6 +3,7 @@
 import concurrent.futures
 import contextlib
 import json
+import math
 import re
 import signal
 import socket
@@ -13,16 +14,20 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+import numpy as np
 import pytest
 from browsing import FONTS, NARROWEST, askew, cut_on_paper, obstacles, too_wide
 from finished import finished_run
 from serving import serving
 from starlette.testclient import TestClient
 
+from algoscope.files import write_arrays
 from algoscope.measures import Evidence, Judgement
-from algoscope.report import server
+from algoscope.report import report, server
 from algoscope.report.findings import FORMAT
-from algoscope.runs import RunError
+from algoscope.runs import RunError, reservation
+from algoscope.runs import folder as folder_of_run
+from algoscope.runs.abilities import Abilities, Found
 from algoscope.serialise import to_json
 from algoscope.verdict import NOT_JUDGED, Verdict
 
@@ -95,6 +100,72 @@ def test_runs_of_a_sweep_are_listed_by_their_paths(tmp_path):
         assert "rates/a and rates/b c" in compared
         for outside in ("/run/rates", "/run/rates/../../runs/rates/a", "/report/rates/b%20c"):
             assert client.get(outside).status_code == 404
+
+
+ABOUT = {"seeds": 1, "first_seed": 0, "steps": 1}
+
+
+def study(path, word="runs"):
+    """What `algoscope llm navigate` leaves, as far as a list tells of it."""
+    run = reservation.create(path, ABOUT | {"tasks": ["navigation"]}, kind=folder_of_run.STUDY)
+    heard = Found("m", "primitive", "copy", "looks only", [], 0.0, 0.0, 0.1, 0.4, "40 tasks")
+    row = Found("m", "algorithm", "backward search", word, [], 0.9, 0.8, 1.0, math.nan, "60 items")
+    Abilities([row, heard]).write(path)
+    (path / folder_of_run.STUDY_PAGE).write_text("<h1>the study</h1>")
+    return folder_of_run.seal(run, {"test": {"navigation": {"score": [0.75]}}})
+
+
+def test_studies_of_language_models_are_listed_with_word_and_page(tmp_path):
+    """And prompts that were described, of which there is a page and no run."""
+    made = study(tmp_path / "runs" / "navigate-m")
+    described = tmp_path / "runs" / "describe-m"
+    described.mkdir()
+    (described / "page.html").write_text("<h1>prompts</h1>")
+    (tmp_path / "runs" / "linked").mkdir()
+    (tmp_path / "runs" / "linked" / "page.html").symlink_to(made.path / "page.html")
+    with TestClient(server.app(tmp_path / "runs"), base_url="http://localhost") as client:
+        page = client.get("/").text
+        (row,) = re.findall(r'<tr data-run="navigate-m">.*?</tr>', page)
+        assert "✓ runs</span>" in row
+        assert "0.7500" in row
+        assert "1 of 1" not in row, "a study takes no steps"
+        (link,) = re.findall(r'href="([^"]+)"', row)
+        assert client.get(link).text == "<h1>the study</h1>"
+        watched = client.get("/run/navigate-m").text
+        assert "finished; this is its report" in watched
+        assert re.search(r'<iframe src="/report/navigate-m\?\d+"', watched)
+        answer = client.get("/report/describe-m")
+        assert answer.text == "<h1>prompts</h1>"
+        assert answer.headers["content-security-policy"] == "sandbox allow-scripts"
+        assert client.get("/run/describe-m").status_code == 404
+        assert client.get("/report/linked").status_code == 404
+        assert "unreadable: " in page.split('data-run="linked"')[1].split("</tr>")[0]
+    with pytest.raises(RunError, match=r"got a run of kind llm.*its page is .*page\.html"):
+        report([made])
+
+
+def test_a_tower_has_its_loss_and_waits_for_no_verdict(tmp_path):
+    run = reservation.create(
+        tmp_path / "runs" / "tower", ABOUT | {"tasks": ["bfs"]}, kind="transnar"
+    )
+    write_arrays(run.path / folder_of_run.METRICS, {"loss": np.array([0.5, 0.25], np.float32)})
+    with TestClient(server.app(tmp_path / "runs"), base_url="http://localhost") as client:
+        assert "Networks are judged" not in client.get("/run/tower").text
+        folder_of_run.seal(run, {"loss": 0.25})
+        page = client.get("/run/tower").text
+    assert "loss over steps: 0.25 at step 2" in page
+    assert ">finished<" in page
+    assert "algoscope report" not in page
+
+
+def test_a_word_that_is_none_leaves_the_list_whole(tmp_path):
+    study(tmp_path / "runs" / "one", word=EVIL)
+    study(tmp_path / "runs" / "two")
+    with TestClient(server.app(tmp_path / "runs"), base_url="http://localhost") as client:
+        page = client.get("/").text
+    assert "unreadable: verdict: got " in page.split('data-run="one"')[1].split("</tr>")[0]
+    assert "✓ runs</span>" in page.split('data-run="two"')[1].split("</tr>")[0]
+    assert EVIL not in page
 
 
 def test_reports_are_given_in_a_sandbox(client):

@@ -13,10 +13,9 @@ from algoscope.llm.study import Study
 from algoscope.llm.subjects import Subject
 from algoscope.runs.abilities import Abilities, Found
 from algoscope.runs.environment import environment_on
-from algoscope.runs.folder import now, write_description
+from algoscope.runs.folder import STUDY, now, write_description
 from algoscope.runs.reservation import description
 
-KIND = "llm"
 TASK = "navigation"
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "safetensors")
 
@@ -105,7 +104,7 @@ def write_run(
         found.write(temporary)
         files.write_bytes(temporary / "results.json", json.dumps(results, indent=2).encode())
         made_in = environment_on(device.type, str(device), packages=_PACKAGES)
-        facts = {"kind": KIND, "state": "finished", "finished": now()}
+        facts = {"kind": STUDY, "state": "finished", "finished": now()}
         write_description(temporary, description(settings, made_in, **facts))
 
     files.place_new(folder, write)

@@ -54,6 +54,8 @@ def status(run: Run, live: Live, words: Mapping[str, str], report_version: int |
         if live.step == 0:
             return "preparing: the training step is compiled for each size of problems"
         return "all steps are taken; being scored" if live.step == live.steps else "training"
+    if run.kind:
+        return "finished"
     if words:
         judged = f"finished; {len(words)} of {len(run.seeds) * len(run.tasks)} networks judged"
         return f"{judged}; the report comes with algoscope report {run.path}"
@@ -148,8 +150,9 @@ def _chart(name: str, points: Sequence[Point], logarithmic: bool) -> str:
 def _verdicts(run: Run, words: Mapping[str, str]) -> str:
     """A row a network that was judged."""
     if not words:
-        waiting = "Networks are judged once the run is finished." if not run.finished else ""
-        return element("p", waiting, class_="muted") if waiting else ""
+        if run.finished or run.kind:
+            return ""
+        return element("p", "Networks are judged once the run is finished.", class_="muted")
     rows = (
         element("tr", element("td", escape(name)), element("td", verdicts.word(word)))
         for name, word in words.items()

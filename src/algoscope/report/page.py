@@ -39,6 +39,8 @@ def report(
     single run."""
     if not runs:
         raise RunError("report: got no run, needed at least one")
+    for run in runs:
+        run.need_networks()
     origins = _told_apart([run.path for run in runs])
     known = {seed for run in runs for seed in run.seeds_with_weights}
     if unknown := set(inline or ()) - known:

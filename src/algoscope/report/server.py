@@ -30,7 +30,7 @@ from starlette.routing import Route
 from algoscope.markup import element, escape
 from algoscope.report import html, live_view, verdicts
 from algoscope.report.html import Section
-from algoscope.report.watching import Entries, Summary, Watch
+from algoscope.report.watching import Entries, Page, Summary, Watch
 from algoscope.runs import State
 from algoscope.runs.comparison import differences
 from algoscope.table import Table
@@ -79,10 +79,10 @@ def app(root: pathlib.Path) -> Starlette:
 
     def report(request: Request) -> Response:
         entry = watch.entries().get(request.path_params["name"])
-        path = entry.report if isinstance(entry, Summary) else None
-        if path is None:
+        found = entry.page if isinstance(entry, Summary) else entry
+        if not isinstance(found, Page):
             return _refused("Not found", "No such report; make it with: algoscope report RUN")
-        return FileResponse(path, headers={"Content-Security-Policy": _SANDBOX})
+        return FileResponse(found.path, headers={"Content-Security-Policy": _SANDBOX})
 
     async def stream(request: Request) -> Response:
         if len(streams) >= MOST_STREAMS:
@@ -170,9 +170,8 @@ def _query(name: str) -> str:
 
 
 def _panel(entry: Summary) -> str:
-    return live_view.panel(
-        entry.name, entry.run, entry.live, entry.test, entry.words, entry.report_version
-    )
+    version = entry.page.version if entry.page else None
+    return live_view.panel(entry.name, entry.run, entry.live, entry.test, entry.words, version)
 
 
 def _page(title: str, body: str, status: int = 200, live: bool = False) -> HTMLResponse:
@@ -206,44 +205,55 @@ def _list(root: pathlib.Path, entries: Entries) -> str:
     )
 
 
-def _row(name: str, entry: Summary | str) -> str:
+def _row(name: str, entry: Summary | Page | str) -> str:
     if isinstance(entry, str):
         fault = element("td", escape(entry), colspan=str(len(_COLUMNS) - 2))
         cells = ("<td></td>", element("td", escape(name)), fault)
         return element("tr", *cells, class_="unreadable", data_run=name)
+    texts = {"run": name} | (_texts(entry) if isinstance(entry, Summary) else {})
+    cells = dict.fromkeys(_COLUMNS, "") | {column: escape(text) for column, text in texts.items()}
+    address = escape(quote(name, safe=""))
+    if isinstance(entry, Page):
+        cells["page"] = f'<a href="/report/{address}">page</a>'
+    else:
+        cells |= {
+            "compare": "".join(
+                f'<label><input type="radio" name="{side}" value="{escape(name)}"> {side}</label> '
+                for side in ("a", "b")
+            ),
+            "verdicts": _counted(entry),
+            "page": f'<a href="/report/{address}">report</a>'
+            if entry.page
+            else f'<a href="/run/{address}">'
+            f"{'watch' if entry.state is State.RUNNING else 'curves'}</a>",
+        }
+    filled = (element("td", cell, class_=_class(column)) for column, cell in cells.items())
+    return element("tr", *filled, data_run=name)
+
+
+def _texts(entry: Summary) -> dict[str, str]:
+    """By column, what is only text."""
     options = entry.run.options
     created = datetime.datetime.fromisoformat(entry.run.created)
-    choice = "".join(
-        f'<label><input type="radio" name="{side}" value="{escape(name)}"> {side}</label> '
-        for side in ("a", "b")
-    )
+    left = live_view.time_left(entry.live) if entry.state is State.RUNNING else ""
+    return {
+        "test score": entry.test,
+        "tasks": " ".join(entry.run.tasks),
+        "seeds": str(len(entry.run.seeds)),
+        "steps": f"{entry.steps}, {left} left" if left else entry.steps,
+        "learning rate": options.get("learning_rate", "–"),
+        "processor": options.get("network.processor", "–"),
+        "created": f"{created:%Y-%m-%d %H:%M}",
+    }
+
+
+def _counted(entry: Summary) -> str:
+    """How many networks have which word. HTML."""
     words = ", ".join(
         f"{count}&nbsp;×&nbsp;{verdicts.word(word)}" for word, count in entry.counts.items()
     )
-    address = escape(quote(name, safe=""))
-    link = (
-        f'<a href="/report/{address}">report</a>'
-        if entry.report
-        else f'<a href="/run/{address}">{"watch" if entry.state is State.RUNNING else "curves"}</a>'
-    )
-    left = live_view.time_left(entry.live) if entry.state is State.RUNNING else ""
-    steps = f"{entry.steps}, {left} left" if left else entry.steps
-    cells = (
-        choice,
-        escape(name),
-        words or '<span class="muted">not examined</span>',
-        escape(entry.test),
-        link,
-        escape(" ".join(entry.run.tasks)),
-        str(len(entry.run.seeds)),
-        escape(steps),
-        escape(options.get("learning_rate", "–")),
-        escape(options.get("network.processor", "–")),
-        escape(f"{created:%Y-%m-%d %H:%M}"),
-    )
-    named = zip(_COLUMNS, cells, strict=True)
-    filled = (element("td", cell, class_=_class(column)) for column, cell in named)
-    return element("tr", *filled, data_run=name)
+    # What is no graph network is not examined by a verb of its own.
+    return words or ("–" if entry.run.kind else '<span class="muted">not examined</span>')
 
 
 def _class(column: str) -> str | None:

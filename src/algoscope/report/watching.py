@@ -10,14 +10,36 @@ from typing import NamedTuple
 import numpy as np
 
 from algoscope import runs
+from algoscope.errors import short
+from algoscope.files import read_arrays
 from algoscope.report import kept
 from algoscope.report.findings import read_judgements
-from algoscope.runs import Run, RunError, State, live, lock
-from algoscope.runs.folder import run_folders
+from algoscope.runs import Metrics, Run, RunError, State, abilities, live, lock
+from algoscope.runs.abilities import Abilities
+from algoscope.runs.folder import METRICS, STUDY, STUDY_PAGE, has_begun, run_folders
 from algoscope.runs.live import Live
+from algoscope.verdict import NOT_JUDGED, WORDS
 
-_WATCHED = ("run.json", "results.json", live.FILE, "report.html", "findings/*", "findings/*/*")
+_PAGES = ("report.html", STUDY_PAGE)
+_WATCHED = (
+    "run.json", "results.json", live.FILE, abilities.FILE, *_PAGES, "findings/*", "findings/*/*",
+)  # fmt: skip
 """The files of a run that a page tells of."""
+
+
+class Page(NamedTuple):
+    """What a folder has to be read, whether there is a run in it or not."""
+
+    path: pathlib.Path
+    version: int
+    """Tells it from an earlier one."""
+
+    @classmethod
+    def of(cls, folder: pathlib.Path) -> "Page | None":
+        """Links to elsewhere are left out."""
+        paths = (folder / name for name in _PAGES)
+        there = (path for path in paths if path.is_file() and not path.is_symlink())
+        return next((cls(path, path.stat().st_mtime_ns) for path in there), None)
 
 
 class Summary(NamedTuple):
@@ -35,9 +57,13 @@ class Summary(NamedTuple):
     """The verdicts so far, by network."""
     means: dict[str, str]
     """Over networks, of what was measured."""
+    page: Page | None
+    """Its report, or what a study of a language model found."""
 
     @property
     def steps(self) -> str:
+        if self.run.kind == STUDY:
+            return "–"
         return f"{self.live.step:,} of {self.live.steps:,}"
 
     @property
@@ -45,19 +71,10 @@ class Summary(NamedTuple):
         """How many networks have which word."""
         return Counter(self.words.values())
 
-    @property
-    def report(self) -> pathlib.Path | None:
-        path = self.run.path / "report.html"
-        return path if path.is_file() and not path.is_symlink() else None
 
-    @property
-    def report_version(self) -> int | None:
-        """Tells a report from an earlier one."""
-        return self.report.stat().st_mtime_ns if self.report else None
-
-
-Entries = dict[str, Summary | str]
-"""Folders that should be runs, by path: what is in them, or why nothing is shown of them."""
+Entries = dict[str, Summary | Page | str]
+"""Folders that should be runs, by path: what is in them, a page alone, or why nothing is shown of
+them."""
 _Signature = tuple[object, ...]
 
 
@@ -119,11 +136,13 @@ def _signature(folder: pathlib.Path) -> _Signature:
     return (lock.is_held(folder), *files)
 
 
-def _entry(name: str, path: pathlib.Path) -> Summary | str:
+def _entry(name: str, path: pathlib.Path) -> Summary | Page | str:
     # The description comes last: a run without one that a process holds is about to begin.
     if lock.is_held(path) and not (path / "run.json").exists():
         return "being prepared"
     try:
+        if not has_begun(path) and (page := Page.of(path)):
+            return page
         return _summary(name, runs.open(path))
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         return f"unreadable: {str(error) or repr(error)}"
@@ -132,9 +151,10 @@ def _entry(name: str, path: pathlib.Path) -> Summary | str:
 def _summary(name: str, run: Run) -> Summary:
     scores = run.results.get("test", {}) if run.finished else {}
     means = [sum(s["score"]) / len(s["score"]) for s in scores.values() if s.get("score")]
-    words: dict[str, str] = {}
+    found = Abilities.read(run.path)
+    words = {row.model: row.word for row in found.found if row.kind == "algorithm"} if found else {}
     values: dict[str, list[float]] = {}
-    for task in run.tasks:
+    for task in run.tasks if not run.kind else ():
         start = f"{task}, " if len(run.tasks) > 1 else ""
         judgements = read_judgements(run, task)
         own = {network: judgement.verdict.word for network, judgement in judgements.items()}
@@ -143,6 +163,9 @@ def _summary(name: str, run: Run) -> Summary:
             for label, value in judgement.numbers.items():
                 if not math.isnan(value):
                     values.setdefault(f"{task}: {label}", []).append(value)
+    known = (*WORDS, NOT_JUDGED)
+    if unknown := [word for word in words.values() if word not in known]:
+        raise RunError(f"verdict: got {short(unknown[0])}, needed one of {', '.join(known)}")
     return Summary(
         name,
         run,
@@ -151,17 +174,26 @@ def _summary(name: str, run: Run) -> Summary:
         f"{sum(means) / len(means):.4f}" if means else "–",
         words,
         {label: f"{sum(numbers) / len(numbers):.3f}" for label, numbers in values.items()},
+        Page.of(run.path),
     )
 
 
 def _progress(run: Run) -> Live:
     steps = run.config["steps"]
+    none = live.Curves([], [])
     if not run.finished:
-        none = Live(run.step, steps, math.nan, math.nan, live.Curves([], []))
-        return live.read(run.path) or none
+        return live.read(run.path) or Live(run.step, steps, math.nan, math.nan, none)
     try:
-        curves = live.curves(*map(np.asarray, run.metrics))
-    except (RunError, ValueError):
-        # A finished run may have come here without its metrics.
-        curves = live.Curves([], [])
+        curves = live.curves(*_metrics(run))
+    except (RunError, ValueError, KeyError):
+        # A finished run may have come here without its metrics; a study has none.
+        curves = none
     return Live(steps, steps, math.nan, math.nan, curves)
+
+
+def _metrics(run: Run) -> Metrics:
+    if not run.kind:
+        return Metrics(*map(np.asarray, run.metrics))
+    # A tower has the loss of each step alone.
+    loss = np.asarray(read_arrays(run.path / METRICS)["loss"])
+    return Metrics(loss.reshape(-1, 1, 1), np.zeros(0, np.int32), np.zeros((0, 1, 1), np.float32))

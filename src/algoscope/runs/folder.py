@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from algoscope.networks import Ensemble
 
 DESCRIPTION = "run.json"
+METRICS = "metrics.safetensors"
+STUDY, STUDY_PAGE = "llm", "page.html"
+"""The kind of a study of a language model, and the page that it ends with."""
 
 
 class Metrics(NamedTuple):
@@ -106,6 +109,11 @@ class Run:
         return self.description["notes"]
 
     @property
+    def kind(self) -> str:
+        """`transnar` of a tower, `llm` of a study of a language model; empty of graph networks."""
+        return self.description.get("kind", "")
+
+    @property
     def tasks(self) -> tuple[str, ...]:
         return tuple(self.config["tasks"])
 
@@ -127,7 +135,7 @@ class Run:
 
     @property
     def metrics(self) -> Metrics:
-        path = self.path / "metrics.safetensors"
+        path = self.path / METRICS
         named = read_arrays(path) if path.exists() else checkpoints.read(self.path).metrics
         return metrics_from(path, named, (len(self.seeds), len(self.tasks)))
 
@@ -144,7 +152,7 @@ class Run:
 
         known = tasks.names(variants=True)
         file = "" if set(self.tasks) <= set(known) else " --task FILE.py"
-        kind = f"{self.description['kind']} " if "kind" in self.description else ""
+        kind = f"{self.kind} " if self.kind else ""
         return f"algoscope {kind}train --resume {self.path}{file}"
 
     @property
@@ -169,6 +177,7 @@ class Run:
         from algoscope import networks
         from algoscope.networks import Ensemble
 
+        self.need_networks()
         self._need_finished()
         chosen = tuple(self.seeds if seeds is None else seeds)
         by_task = {}
@@ -187,6 +196,15 @@ class Run:
     def _weights(self, task: str, seed: int, weights: str | None = None) -> pathlib.Path:
         place = "weights" if weights in (None, self.keeps) else f"weights-{weights}"
         return self.path / place / task / _weights_name(seed)
+
+    def need_networks(self) -> None:
+        """Refuses a run of another kind."""
+        if self.kind:
+            page = self.path / STUDY_PAGE
+            there = f"; its page is {page}" if page.is_file() else ""
+            raise RunError(
+                f"{self.path}: got a run of kind {self.kind}, needed one of graph networks{there}"
+            )
 
     def _need_finished(self) -> None:
         if not self.finished:
@@ -310,7 +328,7 @@ def finish(
     for name, written in {"": ensemble, **(others or {})}.items():
         folder = f"weights-{name}" if name else "weights"
         place(run.path / folder, functools.partial(_write_weights, written))
-    write_arrays(run.path / "metrics.safetensors", metrics._asdict())
+    write_arrays(run.path / METRICS, metrics._asdict())
     return seal(run, results, seconds)
 
 
