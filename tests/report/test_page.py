@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -143,6 +144,36 @@ def test_names_are_shown_and_never_run(visit, page_path, demo):
     assert shown.evaluate("window.owned === undefined")
     assert demo[0].name in shown.inner_text("main")
     assert not troubles
+
+
+_TRY_TO_LEAVE = """async () => {
+  const stopped = [], elsewhere = "http://127.0.0.1:9/", add = (tag, given) =>
+    document.body.append(Object.assign(document.createElement(tag), given));
+  document.addEventListener("securitypolicyviolation",
+    ({ effectiveDirective }) => stopped.push(effectiveDirective));
+  add("script", { textContent: "window.owned = 1" });
+  setTimeout("window.owned = 1");
+  for (const tag of ["script", "img", "iframe"]) add(tag, { src: elsewhere });
+  add("base", { href: elsewhere });
+  add("link", { rel: "stylesheet", href: elsewhere });
+  await fetch(elsewhere).catch(() => null);
+  for (const [Kind, from] of [[WebSocket, "ws://127.0.0.1:9/"], [Worker, "data:,0"]]) {
+    try { new Kind(from); } catch { /* told as an event, too */ }
+  }
+  await new Promise((done) => setTimeout(done, 300));
+  return stopped;
+}"""
+
+
+def test_its_policy_stops_foreign_scripts_and_all_requests(visit, page_path):
+    """Whatever else got into the page could neither run nor say anything to anybody."""
+    shown, _ = visit(page_path.as_uri())
+    stopped = Counter(shown.evaluate(_TRY_TO_LEAVE))
+    assert stopped == {
+        "script-src-elem": 2, "script-src": 1, "img-src": 1, "frame-src": 1, "base-uri": 1,
+        "style-src-elem": 1, "connect-src": 2, "worker-src": 1,
+    }  # fmt: skip
+    assert shown.evaluate("window.owned === undefined")
 
 
 def test_tables_sort_by_number_and_keep_the_control_last(visit, page_path):
