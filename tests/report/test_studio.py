@@ -318,6 +318,21 @@ def test_cycles_are_refused_where_the_algorithm_reads_none(studio):
     assert shown.locator(".said.fault").count() == 0
 
 
+def test_every_edge_of_a_directed_graph_is_in_every_picture(studio):
+    """Also those that lead to a lower number."""
+    shown, troubles = studio(explored("dfs", {"mine": network_for("dfs")}))
+    draw(shown, "4 nodes: 2>0, 0>1, 1>0, 3>2, 1>3")
+    assert shown.locator(".canvas .link").count() == 5
+    assert shown.locator(".side svg.graph line.edge").count() == 4, "0 and 1 are joined twice"
+    shown.locator(".hands summary").click()
+    shown.click("text=Keep this graph as another run")
+    draw(shown, "4 nodes: 0>1")
+    assert shown.locator(".side svg.graph line.edge").count() == 1
+    shown.select_option("[aria-label='the other run']", label="kept graph 1")
+    assert shown.locator("svg.preview line").count() == 4
+    assert not troubles
+
+
 def test_hostile_names_and_weights_leave_the_page_whole(studio, bfs):
     data = json.loads(json.dumps(bfs))
     network = data["live"]["networks"].pop("mine")

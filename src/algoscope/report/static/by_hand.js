@@ -78,7 +78,7 @@ const ByHand = (changed, keep) => {
     const at = (place) => [10 + place[0] * 100, 10 + place[1] * 64];
     preview.setAttribute("aria-label", `the other run's graph: ${donors[Number(donor.value)].title}`);
     preview.replaceChildren(
-      ...Graph.edges(graph, { directed: false }).map(({ a, b }) => {
+      ...Graph.joined(graph).map(([a, b]) => {
         const [[x1, y1], [x2, y2]] = [at(graph.places[a]), at(graph.places[b])];
         return make("line", { class: "edge", x1, y1, x2, y2 });
       }),

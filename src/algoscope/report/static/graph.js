@@ -16,6 +16,10 @@ const Graph = (() => {
     .map((pair) => ({ a: Math.floor(pair / n), b: pair % n, weight: A[pair] }))
     .filter(({ a, b, weight }) => weight !== 0 && (directed || a <= b));
 
+  // [a, b] of each pair that is joined, in whatever direction.
+  const joined = ({ n, A }) => range(n * n).map((pair) => [Math.floor(pair / n), pair % n])
+    .filter(([a, b]) => a <= b && (A[a * n + b] !== 0 || A[b * n + a] !== 0));
+
   const weight = ({ n, A }, a, b) => A[a * n + b];
 
   const withNode = (graph, place) => {
@@ -114,7 +118,7 @@ const Graph = (() => {
   };
 
   return {
-    edges, weight, weightOf, withNode, withoutNode, moved, withSource, withEdge, complaint, text, parse,
+    edges, joined, weight, weightOf, withNode, withoutNode, moved, withSource, withEdge, complaint, text, parse,
     LARGEST, GraphError,
   };
 })();

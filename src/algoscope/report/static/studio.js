@@ -172,7 +172,7 @@ const Studio = (live, recorded, { shownNames, shownStep, redraw, goTo, setBusy }
     undisturbed = new Map();
     scene = {
       nodes: graph.n, steps: problem.steps, places: graph.places, truth: plain.hints, isChanged: false,
-      edges: Graph.edges(graph, { directed: false }).map(({ a, b }) => [a, b]),
+      edges: Graph.joined(graph),
       inputs: Object.fromEntries(task.features
         .filter(({ stage, location, name }) => stage === "input" && location === "node" && name !== "pos")
         .map((feature) => [feature.name, Accounts.entries(feature, problem.inputs[feature.name], graph.n)])),
