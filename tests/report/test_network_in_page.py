@@ -61,6 +61,21 @@ def test_a_lonely_node_does_not_push_the_others_into_a_corner(page, lonely):
     assert -1e-9 <= found.min() <= found.max() <= 1 + 1e-9
 
 
+@pytest.mark.parametrize("task", ["dijkstra", "dag_shortest_paths", "dfs"])
+def test_a_graph_as_text_is_the_same_graph(page, task):
+    """Who is sent the text sees what the sender saw: to the last bit of each weight."""
+    other = page.evaluate(
+        """kind => Families.names.flatMap((family, seed) => {
+          const graph = Families.draw(family, kind, 9, Families.generator(seed));
+          const read = Graph.parse(Graph.text(graph, kind), kind);
+          return read.s === graph.s ? [...graph.A].filter((value, pair) => value !== read.A[pair])
+            : [family];
+        })""",
+        live.task_data(tasks.get(task))["graphs"],
+    )
+    assert other == []
+
+
 NETWORKS = [
     *(
         ("bfs", NetworkConfig(processor=name, width=16), 200)

@@ -83,11 +83,17 @@ const Graph = (() => {
     return `graph: got a cycle among the nodes ${left.join(", ")}, needed a graph without cycles`;
   };
 
+  // A weight in as few digits as give it back, in float32.
+  const digits = (value, count = 1) => {
+    const short = Number(value.toPrecision(count));
+    return Math.fround(short) === Math.fround(value) ? String(short) : digits(value, count + 1);
+  };
+
   // As "5 nodes, source 0: 0-1, 1-2 0.5", with > for - in a directed graph.
   const text = (graph, kind) => {
     const sign = kind.directed ? ">" : "-";
     const listed = edges(graph, kind).map(({ a, b, weight: value }) =>
-      `${a}${sign}${b}${kind.weighted ? ` ${Number(value.toPrecision(4))}` : ""}`);
+      `${a}${sign}${b}${kind.weighted ? ` ${digits(value)}` : ""}`);
     return `${graph.n} nodes${kind.source ? `, source ${graph.s}` : ""}: ${listed.join(", ")}`;
   };
 
