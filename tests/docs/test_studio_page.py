@@ -27,6 +27,11 @@ def total(task: dict, what: str) -> int:
     return sum(family[what] for family in task["families"].values())
 
 
+def test_it_is_said_by_what_each_part_was_made(measured):
+    assert {"equal", "compiled", "time"} == measured["made"].keys() == measured.keys() - {"made"}
+    assert all(made["commit"] and made["chromium"] for made in measured["made"].values())
+
+
 def test_trained_networks_are_the_same_in_a_page(measured, page):
     """All that a page draws: 200 graphs of each of seven families."""
     assert list(measured["equal"]) == ["bfs", "dijkstra", "dfs"]
