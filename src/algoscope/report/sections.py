@@ -137,9 +137,9 @@ def _explorer(chapter: Chapter) -> str:
         ""
         if "reason" in chapter.live
         else "<p><strong>Draw a graph of your own</strong> and the networks run on it here, as you "
-        "draw; below each matrix stand its hidden states, a row a node. Search for a graph on which "
-        "one of them is not the algorithm; switch heads off, pin what a node reads, put in a state "
-        "from another run.</p>"
+        "draw; below each matrix stand its hidden states, a row a node. Search for a graph on "
+        "which one of them is not the algorithm; switch heads off, pin what a node reads, put in a "
+        "state from another run.</p>"
     )
     return (
         "<p>Two subjects on the same problem. Arrows point to the node that reads, a ring is what "
