@@ -167,6 +167,15 @@ def test_a_study_writes_into_no_folder_of_something_else(miniature, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
 
 
+def test_two_processes_make_no_study_together(miniature, tmp_path):
+    with (
+        lock.hold(tmp_path),
+        pytest.raises(RunError, match="a study that another process is driving"),
+    ):
+        study.run_study(miniature, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [lock.FILE]
+
+
 def test_a_reasoner_of_other_settings_is_not_gone_on_with(miniature, tmp_path):
     other = dataclasses.replace(miniature.reasoner, steps=3)
     reservation.create(tmp_path / "reasoner", json.loads(json.dumps(other.as_json())))

@@ -83,8 +83,9 @@ def test_a_query_reaches_the_tables_alone(tmp_path, sql):
     folder.mkdir()
     (folder / "private.csv").write_text("a,b\n1,2\n")
     parquet.write(finished_run(root / "a"))
-    with pytest.raises(RunError, match="query: "):
+    with pytest.raises(RunError, match="query: ") as error:
         parquet.query(root, sql.format(folder=folder))
+    assert "\n" not in str(error.value)
     assert [path.name for path in folder.iterdir()] == ["private.csv"]
 
 

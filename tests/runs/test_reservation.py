@@ -165,6 +165,36 @@ def test_runs_are_found_however_deep_and_damaged_ones_are_named(tmp_path):
         runs.survey(tmp_path / "nowhere")
 
 
+def test_a_run_within_a_run_is_refused_since_no_list_would_find_it(tmp_path):
+    outer = finished_run(tmp_path / "a")
+    before = sorted(outer.path.rglob("*"))
+    for place in (outer.path / "b", outer.path / "deep" / "b"):
+        for taken in (reservation.reserved(place), reservation.for_runs(place, "a study")):
+            with pytest.raises(RunError, match=r"b: lies in a run \("), taken:
+                pass
+    assert sorted(outer.path.rglob("*")) == before
+    (tmp_path / "run.json").write_text('{"of": "another program"}')
+    assert finished_run(tmp_path / "c").finished
+
+
+def test_a_folder_for_runs_is_one_process_s_and_no_run(tmp_path):
+    with reservation.for_runs(tmp_path / "new" / "study", "a study"):
+        assert reservation.create(tmp_path / "new" / "study" / "a", CONFIG).step == 0
+        with (
+            pytest.raises(RunError, match="a study that another process is driving"),
+            reservation.for_runs(tmp_path / "new" / "study", "a study"),
+        ):
+            pass
+    run = finished_run(tmp_path / "run")
+    before = sorted(run.path.iterdir())
+    with (
+        pytest.raises(RunError, match="got a run folder, needed one for the runs of a study"),
+        reservation.for_runs(run.path, "a study"),
+    ):
+        pass
+    assert sorted(run.path.iterdir()) == before
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

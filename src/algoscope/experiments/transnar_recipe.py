@@ -78,6 +78,7 @@ def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
     import contextlib
 
     from algoscope.experiments.background import PendingReasoner
+    from algoscope.runs import reservation
     from algoscope.transnar.text_dataset import VALIDATION, Order, draw_all
 
     search, study = search_of(preset), study_of(preset)
@@ -85,15 +86,15 @@ def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
     path = out / "recipes.json"
     if path.exists() and (results := read_json(path, Any))["complete"]:
         return result_of(results)
-    (out / "recipes").mkdir(parents=True, exist_ok=True)
     orders = [
         Order(task, size, search.problems, tower.data_seed, VALIDATION, tower.decimals)
         for task in tower.tasks
         for size in search.sizes
     ]
-    validation = draw_all(orders)
     pending = PendingReasoner(study.reasoner, out / "reasoner", report)
-    with contextlib.closing(pending) as reasoner:
+    with reservation.for_runs(out, "a study"), contextlib.closing(pending) as reasoner:
+        (out / "recipes").mkdir(exist_ok=True)
+        validation = draw_all(orders)
         if study.background:
             reasoner.start()
         jobs = [(name, recipe) for name in TOWERS for recipe in search.recipes]

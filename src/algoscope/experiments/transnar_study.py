@@ -32,6 +32,7 @@ from algoscope.experiments.experiment import Report, now_and_then
 from algoscope.experiments.transnar_rows import MAIN_ROWS, ROWS, Row
 from algoscope.experiments.transnar_tables import loss_curve, summary
 from algoscope.files import read_json, write_bytes
+from algoscope.runs import reservation
 from algoscope.runs.comparison import check_same
 from algoscope.runs.environment import environment
 from algoscope.tasks import Kind, Stage
@@ -131,9 +132,12 @@ def run_study(study: Study, out: pathlib.Path, report: Report = lambda _: None) 
         check_same(out, {name: results.get(name) for name in settings}, settings)
         if results["complete"]:
             return results
-    (out / "scores").mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
-    with contextlib.closing(PendingReasoner(study.reasoner, out / "reasoner", report)) as reasoner:
+    with (
+        reservation.for_runs(out, "a study"),
+        contextlib.closing(PendingReasoner(study.reasoner, out / "reasoner", report)) as reasoner,
+    ):
+        (out / "scores").mkdir(exist_ok=True)
         context = StudyContext(study, out, report, reasoner)
         if study.background:
             # First: the processes that draw compile the algorithms for the reasoner's as well.

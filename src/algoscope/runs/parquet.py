@@ -114,12 +114,18 @@ def query(root: pathlib.Path, sql: str, *, write: bool = False) -> QueryResult:
             return _answer(connection, sql)
         except duckdb.PermissionException as error:
             raise RunError(
-                f"query: {error}; a query reaches the tables of the runs alone, --write allows more"
+                f"query: {_first_line(error)}; a query reaches the tables of the runs alone, "
+                "--write allows more"
             ) from None
         except consolidated.FAULTS as error:
-            first, *_ = str(error).splitlines() or [repr(error)]
             tables = ", ".join(("runs", *consolidated.TABLES))
-            raise RunError(f"query: {first} (the tables are {tables})") from None
+            raise RunError(f"query: {_first_line(error)} (the tables are {tables})") from None
+
+
+def _first_line(error: Exception) -> str:
+    """What DuckDB says, without the part of the query that it shows below."""
+    first, *_ = str(error).splitlines() or [repr(error)]
+    return first
 
 
 def _answer(connection: duckdb.DuckDBPyConnection, sql: str) -> QueryResult:

@@ -22,7 +22,15 @@ from algoscope.files import RunError, beside, clear_unfinished, explained
 from algoscope.runs import live, lock
 from algoscope.runs.description import FORMAT, State
 from algoscope.runs.environment import environment
-from algoscope.runs.folder import DESCRIPTION, Run, check_name, now, open_run, write_description
+from algoscope.runs.folder import (
+    DESCRIPTION,
+    Run,
+    check_name,
+    has_begun,
+    now,
+    open_run,
+    write_description,
+)
 
 _FILES = (
     DESCRIPTION, "results.json", "metrics.*", "validation.parquet", "results.parquet",
@@ -91,6 +99,7 @@ def reserved(path: str | os.PathLike, *, force: bool = False) -> Iterator[Reserv
     the folder holds nothing else. A folder in which no run has begun in the end is removed."""
     path = pathlib.Path(path)
     check_name(path)
+    _check_outside_runs(path)
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -114,6 +123,18 @@ def create(
     with reserved(path, force=force) as reservation:
         reservation.emptied()
         return reservation.begin(config, **facts)
+
+
+@contextlib.contextmanager
+def for_runs(path: pathlib.Path, what: str) -> Iterator[None]:
+    """The folder for the runs of a sweep or a study, which one process makes at a time."""
+    _check_outside_runs(path)
+    if has_begun(path):
+        raise RunError(f"{path}: got a run folder, needed one for the runs of {what}")
+    with explained(path):
+        path.mkdir(parents=True, exist_ok=True)
+    with lock.hold(path, f"{what} that another process is driving"):
+        yield
 
 
 @contextlib.contextmanager
@@ -146,8 +167,19 @@ def _check_replaceable(path: pathlib.Path) -> None:
         )
 
 
+def _check_outside_runs(path: pathlib.Path) -> None:
+    """Refuses a folder within a run: no list would find what is made there."""
+    for above in path.absolute().parents:
+        try:
+            open_run(above)
+        except RunError:  # None, or a run.json of somebody else's.
+            continue
+        raise RunError(f"{path}: lies in a run ({above}), needed a folder outside of it")
+
+
 def check_free(path: pathlib.Path, *, force: bool = False) -> None:
     """Refuses a name that is taken, before any work is done."""
+    _check_outside_runs(path)
     if not path.exists() or (path.is_dir() and _begun_in_vain(path)):
         return
     if force and path.is_dir():

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 from algoscope import progress
 from algoscope.errors import ConfigError
-from algoscope.files import RunError, explained, read_json, write_bytes
-from algoscope.runs import lock
+from algoscope.files import RunError, read_json, write_bytes
+from algoscope.runs import lock, reservation
 from algoscope.serialise import to_json
 from algoscope.stopping import asked_to_stop
 from algoscope.sweeps.engines import Engine
@@ -122,11 +122,7 @@ def _not_there(items: list[Item]) -> list[Item]:
 @contextlib.contextmanager
 def driving(folder: pathlib.Path) -> Iterator[None]:
     """Keeps other processes from driving the sweep, and says who does."""
-    with explained(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    if (folder / "run.json").is_file():
-        raise RunError(f"{folder}: got a run folder, needed one for the runs of a sweep")
-    with lock.hold(folder, "a sweep that another process is driving"):
+    with reservation.for_runs(folder, "a sweep"):
         driver = Driver(platform.node(), os.getpid())
         write_bytes(folder / _DRIVER, json.dumps(to_json(driver)).encode())
         yield
