@@ -58,11 +58,12 @@ def unknown_name(what: str, given: object, known: Iterable[str]) -> str:
 
 
 def short(value: object) -> str:
-    """The value as Python writes it, cut where it gets long."""
+    """The value as Python writes it, on one line, cut where it gets long."""
     try:
         text = repr(value)
     except RecursionError:
         return f"a {type(value).__name__} that nests deeply"
+    text = " ".join(text.split())  # Arrays are written over several lines.
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 

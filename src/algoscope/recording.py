@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from algoscope import markup
+from algoscope.arrays import given_array
 from algoscope.errors import short
 from algoscope.table import Table
 from algoscope.tasks.batch import Batch, valid_steps
@@ -207,10 +208,7 @@ class Recording(eqx.Module):
 
 def _array(name: str, given: Any) -> Array:
     """What was given, if it is an array of numbers, or a list of some."""
-    try:
-        array = given if isinstance(given, Array) else np.asarray(given)
-    except (ValueError, TypeError):
-        raise ValueError(f"{name}: got {short(given)}, needed an array of numbers") from None
+    array = given if isinstance(given, jax.Array) else given_array(name, given)
     if array.dtype.kind not in "biufV":  # JAX's narrow floats are V to numpy.
         raise ValueError(f"{name}: got {short(given)}, needed an array of numbers")
     return array

@@ -177,10 +177,17 @@ def _recordings(_scratch: pathlib.Path) -> Draw:
     return draw
 
 
+class _Reluctant:
+    """As a tensor of torch is that has a gradient, or is sparse."""
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise RuntimeError("can't be converted\nto numpy")
+
+
 def _odd_array(chance: random.Random, array: Any) -> Any:
     if not isinstance(array, np.ndarray):
         return chance.choice(ODD)
-    match chance.randrange(6):
+    match chance.randrange(8):
         case 0:
             return array[..., :-1]
         case 1:
@@ -191,6 +198,10 @@ def _odd_array(chance: random.Random, array: Any) -> Any:
             return np.full_like(array, chance.choice((-1, 0, 100)))
         case 4:
             return array.tolist()
+        case 5:
+            return np.ma.array(array, mask=chance.random() < 0.5)
+        case 6:
+            return _Reluctant()
         case _:
             return chance.choice((*ODD, None, {}, lambda: 0))
 

@@ -8,6 +8,7 @@ import pathlib
 import jax
 import numpy as np
 import pytest
+import torch
 from measures.conftest import interpreted
 
 from algoscope import measures, networks, programs, tasks
@@ -308,6 +309,9 @@ def test_answers_that_do_not_fit_are_refused_by_name():
         ({"pi": np.full((2, 16), "x")}, r"outputs\['pi'\]: got <U1, needed numbers"),
         ({"pi": np.zeros((2, 16)), "po": 0}, "outputs: unknown output of bfs: 'po'; did you mean"),
         (None, "subject: got NoneType for a batch of bfs, needed a Recording"),
+        ({"pi": [[0], [1, 2]]}, r"outputs\['pi'\]: got .* \(rows of different lengths\)"),
+        ({"pi": np.ma.masked_all((2, 16))}, r"outputs\['pi'\]: got masked values, needed"),
+        ({"pi": torch.zeros(2, 16, requires_grad=True)}, r"outputs\['pi'\]: .*tensor\.detach\(\)"),
     ):
         with pytest.raises(ValueError, match=message):
             measures.judge(lambda batch, outputs=outputs: outputs, "bfs", problems=FEW)

@@ -1,5 +1,6 @@
 """Bad problems are refused with the argument, what was given and what is needed."""
 
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -7,8 +8,14 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
+import torch
 
 from algoscope import tasks
+
+with warnings.catch_warnings():
+    # Some of what it imports is deprecated by torch.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from torch_geometric.data import Data
 
 PATH = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
 ONE_WAY = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
@@ -35,6 +42,24 @@ GRAPHS = {
         weighted(1),
         {"source": "d"},
         r"source: got 'd', needed a node among \['a', 'b', 'c'\]",
+    ),
+    "a graph of PyTorch Geometric": (
+        "bfs",
+        Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2),
+        {"source": 0},
+        r"graph: got Data\(edge_index=\[2, 1\], num_nodes=2\), needed its parts: edge_index=",
+    ),
+    "a tensor that requires a gradient": (
+        "bfs",
+        torch.eye(2, requires_grad=True),
+        {"source": 0},
+        r"graph: got tensor.*, needed an array of numbers \(.* Use tensor\.detach\(\)\.numpy\(\)",
+    ),
+    "a sparse tensor": (
+        "bfs",
+        torch.eye(2).to_sparse(),
+        {"source": 0},
+        r"needed an array of numbers \(.* Use Tensor\.to_dense\(\) first\.\)",
     ),
     "source missing": ("dijkstra", PATH, {}, "source: got None, needed a node from 0 to 2"),
     "source a list": ("dijkstra", PATH, {"source": [0]}, r"source: got \[0\], needed a node"),
@@ -202,7 +227,12 @@ GRAPHS = {
         {},
         r"graph: got an array of shape \[3\], needed an adjacency",
     ),
-    "ragged": ("dfs", [[0, 1], [1]], {}, "graph: got rows of different lengths, needed an array"),
+    "ragged": (
+        "dfs",
+        [[0, 1], [1]],
+        {},
+        r"graph: got \[\[0, 1\], \[1\]\], needed an array of numbers \(rows of different lengths\)",
+    ),
     "a matrix of words": ("dfs", [["a"]], {}, "graph: got a matrix of .*, needed numbers"),
     "sparse and not square": (
         "dfs",
@@ -272,6 +302,18 @@ SEQUENCES = {
     "empty list": ("insertion_sort", [], {}, "key: got an empty list, needed at least one number"),
     "no list": ("minimum", None, {}, "key: got none, needed a list of numbers"),
     "a number": ("minimum", 3, {}, "key: got 3, needed a list of numbers"),
+    "masked values": (
+        "minimum",
+        np.ma.array([3.0, 1.0], mask=[False, True]),
+        {},
+        "key: got masked values, needed a number in each place",
+    ),
+    "target with a gradient": (
+        "binary_search",
+        [1, 2],
+        {"target": torch.tensor(1.0, requires_grad=True)},
+        r"target: got tensor\(1., requires_grad=True\), needed a number \(Can't call numpy",
+    ),
     "a list of lists": (
         "minimum",
         [[1], [2]],

@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from algoscope import tasks
+from algoscope.arrays import given_array
 from algoscope.errors import unknown_name
 from algoscope.networks import Network
 from algoscope.recording import Recording
@@ -46,15 +47,17 @@ def observe(function: Function, batch: Batch) -> Recording | dict[str, np.ndarra
             raise ValueError(f"subject: needed a function of a batch alone ({error})") from None
         raise
     if isinstance(given, Recording):
+        observed = jax.tree_util.tree_map_with_path(
+            lambda path, part: given_array(jax.tree_util.keystr(path).lstrip("."), part), given
+        )
         faults = [
-            *_faults(given.outputs, batch, Stage.OUTPUT),
-            *_faults(given.hints, batch, Stage.HINT),
-            *_shape_faults(given, batch),
+            *_faults(observed.outputs, batch, Stage.OUTPUT),
+            *_faults(observed.hints, batch, Stage.HINT),
+            *_shape_faults(observed, batch),
         ]
-        observed = jax.tree.map(np.asarray, given)
     elif isinstance(given, Mapping):
-        faults = [*_faults(given, batch, Stage.OUTPUT)]
-        observed = {name: np.asarray(values) for name, values in given.items()}
+        observed = {name: given_array(f"outputs[{name!r}]", part) for name, part in given.items()}
+        faults = [*_faults(observed, batch, Stage.OUTPUT)]
     else:
         raise ValueError(
             f"subject: got {type(given).__name__} for a batch of {batch.task.name}, needed a "
@@ -100,7 +103,7 @@ def _faults(given: Mapping[str, Any], batch: Batch, stage: Stage) -> Iterator[st
         if stage is Stage.HINT:
             needed[1] = batch.steps
         if name in given:
-            values = np.asarray(given[name])
+            values = given[name]
             if list(values.shape) != needed:
                 yield f"{kind}[{name!r}]: got shape {list(values.shape)}, needed {needed}"
             elif values.dtype.kind not in "biuf":
@@ -121,5 +124,5 @@ def _shape_faults(recording: Recording, batch: Batch) -> Iterator[str]:
         got = list(np.shape(recording.hidden))
         if got[:3] != [count, steps, nodes]:
             yield f"hidden: got shape {got}, needed [{count}, {steps}, {nodes}, width]"
-    if not np.array_equal(np.asarray(recording.lengths), np.asarray(batch.lengths)):
+    if not np.array_equal(recording.lengths, np.asarray(batch.lengths)):
         yield "lengths: got others than those of the batch, needed batch.lengths"

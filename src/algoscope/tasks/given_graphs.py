@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algoscope import capacity
+from algoscope.arrays import given_array
 from algoscope.errors import short
 
 NAMES = ("graph", "edge_index", "edge_weight", "num_nodes", "weight")
@@ -71,16 +72,20 @@ def _read_edges(inputs: Mapping[str, Any], weighted: bool) -> _Edges:
             f"graph: got {'none' if graph is None else 'both a graph and an edge_index'}, needed a "
             "networkx graph, an adjacency matrix, a scipy sparse matrix or an edge_index"
         )
+    if hasattr(graph, "edge_index"):
+        raise ValueError(
+            f"graph: got {short(graph)}, needed its parts: edge_index=, edge_weight=, num_nodes="
+        )
     if edge_index is None and not details:
         if is_networkx:
             return _from_networkx(graph, _edge_weights(graph, inputs) if weighted else None)
         if hasattr(graph, "tocoo"):
             return _from_sparse(graph)
-        if not isinstance(graph, tuple) and _is_square(matrix := _array("graph", graph)):
+        if not isinstance(graph, tuple) and _is_square(matrix := given_array("graph", graph)):
             return _from_matrix(matrix)
     if hasattr(graph, "edges") or hasattr(graph, "tocoo"):
         raise ValueError(f"{details[0]}: got it beside a graph, needed an edge_index with it")
-    ends = _array("edge_index", graph if edge_index is None else edge_index)
+    ends = given_array("edge_index", graph if edge_index is None else edge_index)
     return _from_edge_index(ends, inputs.get("edge_weight"), inputs.get("num_nodes"))
 
 
@@ -202,7 +207,7 @@ def _from_edge_index(edge_index: np.ndarray, edge_weight: Any, num_nodes: Any) -
         )
     weights = np.ones(edge_index.shape[1])
     if edge_weight is not None:
-        array = _array("edge_weight", edge_weight)
+        array = given_array("edge_weight", edge_weight)
         if array.size != len(weights) or array.dtype.kind not in "biuf":
             raise ValueError(
                 f"edge_weight: got {list(array.shape)} of {array.dtype}, "
@@ -214,20 +219,13 @@ def _from_edge_index(edge_index: np.ndarray, edge_weight: Any, num_nodes: Any) -
 
 def read_matrix(name: str, value: Any, nodes: int) -> np.ndarray:
     """A number for each pair of nodes: float64 [nodes, nodes]."""
-    matrix = _array(name, value)
+    matrix = given_array(name, value)
     if matrix.shape != (nodes, nodes) or matrix.dtype.kind not in "biuf":
         raise ValueError(
             f"{name}: got {list(matrix.shape)} of {matrix.dtype}, "
             f"needed a number for each pair of the {nodes} nodes"
         )
     return matrix.astype(float)
-
-
-def _array(name: str, value: Any) -> np.ndarray:
-    try:
-        return np.asarray(value)
-    except ValueError:
-        raise ValueError(f"{name}: got rows of different lengths, needed an array") from None
 
 
 def _is_square(matrix: Any) -> bool:

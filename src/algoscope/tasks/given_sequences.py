@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from algoscope.arrays import given_array
 from algoscope.errors import short
 
 POINTS = ("points", "x", "y")
@@ -14,10 +15,7 @@ def read_numbers(name: str, value: Any) -> np.ndarray:
     """A list of finite numbers: float64 [n]."""
     if value is None:
         raise ValueError(f"{name}: got none, needed a list of numbers")
-    try:
-        numbers = np.asarray(value)
-    except ValueError:
-        numbers = np.empty((0, 0))
+    numbers = given_array(name, value, "a list of numbers")
     if numbers.size == 0 and numbers.ndim == 1:
         raise ValueError(f"{name}: got an empty list, needed at least one number")
     if numbers.ndim != 1 or numbers.dtype.kind not in "iuf":
@@ -30,7 +28,7 @@ def read_numbers(name: str, value: Any) -> np.ndarray:
 
 def read_number(name: str, value: Any) -> np.ndarray:
     """One finite number: float64 [1]."""
-    if value is None or np.ndim(value) != 0:
+    if value is None or given_array(name, value, "a number").ndim != 0:
         raise ValueError(f"{name}: got {short(value)}, needed a number")
     return read_numbers(name, [value])
 
@@ -45,10 +43,7 @@ def read_points(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         return {"x": x, "y": y}
     if inputs.get("x") is not None or inputs.get("y") is not None:
         raise ValueError("x: got it beside points, needed either points or x and y")
-    try:
-        numbers = np.asarray(points)
-    except ValueError:
-        raise ValueError(f"points: got {short(points)}, needed pairs of numbers (x, y)") from None
+    numbers = given_array("points", points, "pairs of numbers (x, y)")
     if numbers.shape == (0,):
         raise ValueError("points: got an empty list, needed at least one point")
     if numbers.ndim < 2 or numbers.shape[-1] != 2:
