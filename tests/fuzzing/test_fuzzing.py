@@ -3,7 +3,9 @@
 import json
 import os
 import pathlib
+import pickle
 import random
+import runpy
 import threading
 
 import pytest
@@ -90,6 +92,10 @@ def _execute():
     os.system("true")
 
 
+def _unpickle():
+    pickle.loads(pickle.dumps(pathlib.PurePath("x")))
+
+
 @pytest.mark.parametrize(
     ("read", "outcome"),
     [
@@ -100,6 +106,7 @@ def _execute():
         (_wait, Outcome.HUNG),
         (_wait_for_input, Outcome.HUNG),
         (_execute, Outcome.EXECUTED),
+        (_unpickle, Outcome.EXECUTED),
     ],
 )
 def test_what_a_reader_does_is_noticed(read, outcome, heard, monkeypatch):
@@ -108,10 +115,22 @@ def test_what_a_reader_does_is_noticed(read, outcome, heard, monkeypatch):
     assert trial(kind, kind.prepare(heard), 0).outcome is outcome
 
 
+def test_compiled_code_that_is_kept_is_no_code_of_a_case(heard):
+    path = heard / "kept.py"
+    path.write_text("import numba\n@numba.njit(cache=True)\ndef twice(x):\n    return 2 * x\n")
+    first, again = (runpy.run_path(str(path))["twice"] for _ in range(2))
+    assert first(2) == 4
+    kind = _kind(lambda: again(2))
+    read = trial(kind, kind.prepare(heard), 0)
+    assert read.outcome is Outcome.READ, read
+    assert again.stats.cache_hits
+
+
 def test_the_last_long_run_found_nothing():
     path = pathlib.Path(__file__).parents[2] / "benchmarks" / "fuzz.json"
     records = json.loads(path.read_text())
     assert set(records) == set(KINDS)
+    assert sum(record["cases"] for record in records.values()) >= 1_000_000
     for record in records.values():
         assert record["cases"] == record["read"] + record["refused"]
         assert record["accounts"] == []

@@ -20,6 +20,8 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numba
+
 import algoscope
 
 SECONDS = 10
@@ -32,6 +34,8 @@ _FORBIDDEN = (
 )  # fmt: skip
 _EXECUTING = (str(pathlib.Path(algoscope.__file__).parent), runpy.__file__)
 """Whoever has no reason to execute anything that a case holds."""
+_COMPILING = str(pathlib.Path(numba.__file__).parent)
+"""Unpickles what it compiled before, from a folder of its own, when a function meets a new type."""
 _FETCHED = str(pathlib.Path.home() / ".cache" / "huggingface")
 """Where transformers copies a model's own code to before it would run it."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -126,14 +130,21 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
         origin = getattr(arguments[0], "co_filename", "")
         if origin.startswith((_scratch[0], _FETCHED)):
             event = "exec of the case's own"
-        elif not sys._getframe(1).f_code.co_filename.startswith(_EXECUTING):
+        elif not _caller().startswith(_EXECUTING):
             return  # A module that is imported late, or what a package makes for itself.
+    elif event == "pickle.find_class" and _caller().startswith(_COMPILING):
+        return
     if event.startswith(_FORBIDDEN):
         _listening[-1].append(f"{event} {arguments!r}"[:200])
     elif event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING:
         path = os.fsdecode(arguments[0]) if isinstance(arguments[0], str | bytes) else ""
         if not path.startswith((_scratch[0], "/dev/")) and "__pycache__" not in path:
             _listening[-1].append(f"writes {path}"[:200])
+
+
+def _caller() -> str:
+    """The file of whoever raised the event that is heard."""
+    return sys._getframe(2).f_code.co_filename
 
 
 @contextlib.contextmanager
