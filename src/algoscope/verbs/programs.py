@@ -189,6 +189,7 @@ class Verify(_MakesNetwork):
         return [with_random_positions(batch, self.seed) for batch in batches]
 
     def _compiled(self) -> Answer:
+        from algoscope.programs.compiler import compile_program
         from algoscope.programs.verification import Verification, verify
         from algoscope.programs.verification_tables import verdict, verification_table
 
@@ -198,6 +199,8 @@ class Verify(_MakesNetwork):
                 f"--random-positions: got it for {program.name}, which needs even positions "
                 "(`# positions: even` in its text); leave it out"
             )
+        if self.width is not None:
+            compile_program(program, self.width)  # What does not fit is said before any is drawn.
         # Of problems as they are drawn, programs keep all promises that float32 lets them keep.
         beyond, batches = self.draw != "sampler", self._batches(program.task)
         with _arithmetic(self.precision) as precision:
