@@ -91,7 +91,7 @@ def work(
 
 
 def added(record: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    summed = {name: record[name] + more[name] for name in more if name != "accounts"}
+    summed = {name: record[name] + more[name] for name in empty_record() if name != "accounts"}
     summed["peak_memory_mb"] = max(record["peak_memory_mb"], more["peak_memory_mb"])
     summed["seconds"] = round(summed["seconds"], 1)
     accounts = (record["accounts"] + more["accounts"])[:_MOST_KEPT]
