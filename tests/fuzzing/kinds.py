@@ -324,8 +324,9 @@ _COMMANDS = (
     "runs list --root RUNS --json", "runs compare RUNS/run RUNS/run",
     "train --resume RUNS/run --json",
     "reproduce --list", "completion bash", "sample bfs --size 5 --options p=0.5", "--version",
-    "sweep status RUNS", "reproduce --from RUNS", "verify bfs --size 4 --count 2", "draw bfs --out RUNS/x.svg",
-    "runs query select --root RUNS", "compile bfs --out RUNS/x.safetensors",
+    "sweep status RUNS", "reproduce --from RUNS", "verify bfs --size 4 --count 2",
+    "draw bfs --out RUNS/x.svg", "runs query select --root RUNS",
+    "compile bfs --out RUNS/x.safetensors",
 )  # fmt: skip
 
 

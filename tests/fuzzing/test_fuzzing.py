@@ -1,11 +1,13 @@
 """A short run of every kind of input; benchmarks/fuzz.py makes a long one."""
 
+import functools
 import json
 import os
 import pathlib
 import pickle
 import random
 import runpy
+import shutil
 import threading
 
 import pytest
@@ -113,6 +115,13 @@ def test_what_a_reader_does_is_noticed(read, outcome, heard, monkeypatch):
     monkeypatch.setattr(trials, "SECONDS", 0.5)
     kind = _kind(read)
     assert trial(kind, kind.prepare(heard), 0).outcome is outcome
+
+
+def test_only_what_is_its_own_is_cleared_away(heard, tmp_path):
+    for place, outcome in ((heard / "own", Outcome.READ), (tmp_path / "other", Outcome.EXECUTED)):
+        place.mkdir()
+        kind = _kind(functools.partial(shutil.rmtree, place))
+        assert trial(kind, kind.prepare(heard), 0).outcome is outcome
 
 
 def test_compiled_code_that_is_kept_is_no_code_of_a_case(heard):

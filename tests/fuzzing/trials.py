@@ -134,9 +134,8 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
             return  # A module that is imported late, or what a package makes for itself.
     elif event == "pickle.find_class" and _caller().startswith(_COMPILING):
         return
-    elif event == "shutil.rmtree" and str(arguments[0]).startswith(_scratch[0]):
-        return
-    if event.startswith(_FORBIDDEN):
+    clears_up = event == "shutil.rmtree" and str(arguments[0]).startswith(_scratch[0])
+    if event.startswith(_FORBIDDEN) and not clears_up:
         _listening[-1].append(f"{event} {arguments!r}"[:200])
     elif event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING:
         path = os.fsdecode(arguments[0]) if isinstance(arguments[0], str | bytes) else ""
