@@ -324,7 +324,7 @@ _COMMANDS = (
     "runs list --root RUNS --json", "runs compare RUNS/run RUNS/run",
     "train --resume RUNS/run --json",
     "reproduce --list", "completion bash", "sample bfs --size 5 --options p=0.5", "--version",
-    "sweep status RUNS", "reproduce --from RUNS", "verify bfs --size 4 --count 2",
+    "sweep status RUNS", "reproduce --from RUNS", "judge RUNS/none --json",
     "draw bfs --out RUNS/x.svg", "runs query select --root RUNS",
     "compile bfs --out RUNS/x.safetensors",
 )  # fmt: skip

@@ -326,6 +326,14 @@ def test_one_seed_has_no_deviation(scores, said):
     assert last == "run folder: run"
 
 
+def test_a_finished_run_that_does_not_say_its_test_problems_is_shown_all_the_same(algoscope):
+    """As one that was made elsewhere: found by benchmarks/fuzz.py."""
+    run = finished_run(pathlib.Path("runs/done"))
+    assert "test_set" not in run.results
+    shown = algoscope("train", "--resume", "runs/done")
+    assert "test score 0.6250 ± 0.1768 over 2 seeds; " in shown
+
+
 INTERRUPTED = """
 import signal, sys, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # Ignored in the background of a shell.

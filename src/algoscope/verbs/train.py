@@ -175,15 +175,16 @@ def _results(run: "Run") -> Iterator[str]:
         scores = {name: results[name][task]["score"] for name in _SETS if task in results[name]}
         parts = [f"{_SETS[name]} {statistics.fmean(values):.4f}" for name, values in scores.items()]
         if "test" in scores:
-            values, problems = scores["test"], results["test_set"][task]
+            values, problems = scores["test"], results.get("test_set", {}).get(task)
             if len(values) > 1:
                 parts[0] += f" ± {statistics.stdev(values):.4f} over {len(values)} seeds"
-            parts[0] += (
-                f" ({problems['samples']} problems of {problems['nodes']} nodes, "
-                f"{problems['split']})"
-            )
+            if problems:  # Runs that were made elsewhere may not say it.
+                parts[0] += (
+                    f" ({problems['samples']} problems of {problems['nodes']} nodes, "
+                    f"{problems['split']})"
+                )
             other = "last" if run.keeps == "best" else "best"
-            if other in results:
+            if task in results.get(other, {}).get("test", {}):
                 scores = results[other]["test"][task]["score"]
                 parts[0] += f", with its {other} weights {statistics.fmean(scores):.4f}"
         yield f"{task}: {'; '.join(parts) or 'not scored'}"
