@@ -1,4 +1,4 @@
-"""175 mistakes of users over all verbs and entry points, each answered by one line that begins with
+"""177 mistakes of users over all verbs and entry points, each answered by one line that begins with
 *error* and names what was given. What is no command ends with status 2 and names the help; no line
 tells of a fault of Algoscope, and no mistake leaves a file."""
 
@@ -93,6 +93,8 @@ WRONG = {
     "sample bfs --size 0": "size: got 0",
     "sample bfs --size -3": "size: got -3",
     "sample bfs --count 0": "count: got 0",
+    f"sample bfs --size 1{'0' * 400}": "needed an integer of 64 bits for bfs",
+    f"sample bfs --count 1{'0' * 400}": "needed an integer of 64 bits",
     "sample bfs --seed -1": "seed: got -1",
     "sample bfs --options p": "--options: got 'p', needed NAME=VALUE",
     "sample bfs --options p=2": "p: got 2",

@@ -86,6 +86,10 @@ def one_of(check: Check) -> Check:
     return checked
 
 
+_LARGEST_INTEGER = 2**63
+"""From which on numpy has no integers, and somewhere beyond no float."""
+
+
 def integer(low: int | None = None, high: int | None = None, purpose: str = "") -> Check:
     """A check for an integer from low to high (unbounded if None)."""
     bounds = f" from {low} to {high}" if high is not None else f" of at least {low}"
@@ -99,6 +103,8 @@ def integer(low: int | None = None, high: int | None = None, purpose: str = "") 
             fits = False
         if isinstance(value, bool) or not fits:
             raise ValueError(f"{name}: got {short(value)}, needed an integer{span}{purpose}")
+        if abs(whole) >= _LARGEST_INTEGER:
+            raise ValueError(f"{name}: got {short(value)}, needed an integer of 64 bits{purpose}")
         return int(value)
 
     return check
