@@ -1,5 +1,6 @@
 """docs/explanation/design.md names files and layers that are there."""
 
+import json
 import re
 import tomllib
 
@@ -34,3 +35,12 @@ def test_layers_are_those_that_are_checked():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     assert said == [layer.removeprefix("algoscope.") for layer in layers]
+
+
+def test_what_fuzzing_found_is_what_the_page_says():
+    records = json.loads((ROOT / "benchmarks" / "fuzz.json").read_text()).values()
+    cases = sum(record["cases"] for record in records)
+    memory = max(record["peak_memory_mb"] for record in records) / 1000
+    said = f"{cases:,} cases, none of which crashed, hung or ran code, in at most {memory:.1f} GB"
+    assert said in " ".join(read("docs/explanation/design.md").split())
+    assert not any(record[bad] for record in records for bad in ("crashed", "hung", "executed"))
