@@ -44,6 +44,15 @@ class Found(NamedTuple):
     near: list[Problem]
     """Of the others, those with the smallest margins of some parts."""
 
+    def with_part(self, part: "Found") -> "Found":
+        return Found(
+            self.count + part.count,
+            self.disagreeing + part.disagreeing,
+            self.wrong_answers + part.wrong_answers,
+            (self.differing + part.differing)[:_MOST],
+            (self.near + part.near)[:_MOST],
+        )
+
 
 def check_survey(subject: Subject, task: Task, count: int) -> Network:
     """The network; what cannot be drawn, traced and run in one place is refused."""
@@ -80,11 +89,7 @@ def survey(
     for part, start in enumerate(range(0, count, most)):
         rows = math.ceil(min(most, count - start) / at_once) * at_once
         batch = drawn(task, n, rows, jax.random.fold_in(key, part))
-        found = _found(batch, _compared(network, batch, at_once, tolerance))
-        whole = Found(
-            *(one + other for one, other in zip(whole[:3], found[:3], strict=True)),
-            *((one + other)[:_MOST] for one, other in zip(whole[3:], found[3:], strict=True)),
-        )
+        whole = whole.with_part(_found(batch, _compared(network, batch, at_once, tolerance)))
         report(rows)
     return whole
 
