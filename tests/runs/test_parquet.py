@@ -1,9 +1,11 @@
 """Tables of runs: Parquet, queries across runs, import."""
 
+import contextlib
 import os
 import shutil
 import signal
 import threading
+from collections.abc import Iterator
 
 import duckdb
 import pytest
@@ -141,28 +143,28 @@ def test_a_query_that_asks_for_nothing_is_refused(tmp_path, sql):
         parquet.query(tmp_path, sql)
 
 
-def test_ctrl_c_ends_a_query_that_takes_long(tmp_path):
-    parquet.write(finished_run(tmp_path / "a"))
-    pressed = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    # Python's own handler: not what a command of an earlier test has left, or a shell that has
-    # its background ignore the key.
+@contextlib.contextmanager
+def ctrl_c_soon() -> Iterator[None]:
+    """Heard by Python's own handler: not by what a command of an earlier test has left, nor by
+    nobody, since a shell has its background ignore the key."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def ask() -> None:
-        pressed.start()
-        parquet.query(tmp_path, "select count(*) from range(100000000000000)")
-
+    pressed = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    pressed.start()
     try:
-        with pytest.raises(KeyboardInterrupt):
-            ask()
+        yield
     finally:
         pressed.join()
         signal.signal(signal.SIGINT, before)
 
 
+def test_ctrl_c_ends_a_query_that_takes_long(tmp_path):
+    parquet.write(finished_run(tmp_path / "a"))
+    with pytest.raises(KeyboardInterrupt), ctrl_c_soon():
+        parquet.query(tmp_path, "select count(*) from range(100000000000000)")
+
+
 def test_ctrl_c_ends_a_query_while_its_answer_is_taken():
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with duckdb.connect() as connection, pytest.raises(KeyboardInterrupt):
+    with duckdb.connect() as connection, pytest.raises(KeyboardInterrupt), ctrl_c_soon():
         parquet._answer(connection, "select * from range(1000000000000)")
 
 
