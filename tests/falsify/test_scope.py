@@ -49,6 +49,13 @@ def test_scattered_disagreements_have_none(values):
     assert find_region(values, scattered, everywhere(values)) is None
 
 
+def test_no_rule_has_an_infinite_boundary(values):
+    """Nothing lies between it and a wrong problem, and nothing is less than it."""
+    wrong = values["steps"] > 22
+    margins = {"decision margin": np.where(wrong, 1e-5, np.inf)}
+    assert find_region(margins, wrong, everywhere(values)) is None
+
+
 def test_a_region_that_leaves_out_most_of_what_the_sampler_draws_is_none(values):
     assert find_region(values, values["steps"] > 4, everywhere(values)) is None
     shallow = values["steps"] <= 4

@@ -236,8 +236,9 @@ def _rules(
     for level in levels[np.unique(spread)]:
         below = np.sort(signed[right & (signed < level)])
         if len(below) > _WITNESSES:
-            boundary = below[-_WITNESSES]
-            rules.append(Rule(name, at_most, float(boundary if at_most else -boundary)))
+            boundary = float(below[-_WITNESSES])
+            if math.isfinite(boundary):  # Of a problem without decisions the margin is infinite.
+                rules.append(Rule(name, at_most, boundary if at_most else -boundary))
     return rules
 
 
