@@ -57,6 +57,15 @@ _MOST_MAPS = 10_000
 many of them take two gigabytes."""
 
 
+def pytest_configure():
+    """Signals are heard, though a shell has its background ignore Ctrl-C, and nohup the end of the
+    terminal."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            interrupts = number == signal.SIGINT
+            signal.signal(number, signal.default_int_handler if interrupts else signal.SIG_DFL)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol():
     """Whatever hears signals after a test heard them before: a command that runs in this process

@@ -168,15 +168,7 @@ def _live(scratch: pathlib.Path) -> Draw:
         live.read(run.path)
         for summary in Watch(scratch / "live").entries().values():
             if isinstance(summary, Summary):
-                shown = live_view.panel(
-                    summary.name,
-                    summary.run,
-                    summary.live,
-                    summary.test,
-                    summary.words,
-                    summary.report_version,
-                )
-                shown.encode()
+                server._panel(summary).encode()
                 live_view.time_left(summary.live)
 
     return draw
