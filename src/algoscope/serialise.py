@@ -76,15 +76,21 @@ def from_json(
     arrays: Mapping[str, np.ndarray] = types.MappingProxyType({}),
     names: Names = types.MappingProxyType({}),
     where: str = "value",
+    *,
+    finite: bool = False,
 ) -> Any:
     """The value of this type that `to_json` turned into the content; a FormatError names the field
-    that is not of its type. A typed dictionary may have further keys, nothing else may."""
+    that is not of its type. A typed dictionary may have further keys, nothing else may. What was
+    written by hand, and holds `finite` numbers alone, has no null for one."""
 
-    def inner(part_kind: Any, part: Any, key: object) -> Any:
-        return from_json(part_kind, part, arrays, names, f"{where}.{key}")
+    def read(kind: Any, part: Any, where: str = where) -> Any:
+        return from_json(kind, part, arrays, names, where, finite=finite)
+
+    def inner(kind: Any, part: Any, key: object) -> Any:
+        return read(kind, part, f"{where}.{key}")
 
     def refused(needed: str) -> FormatError:
-        return FormatError(f"{where}: got {short(content)}, needed {needed}")
+        return FormatError(f"{where}: got {_given(content)}, needed {needed}")
 
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if isinstance(content, dict) and list(content) == [_ARRAY]:
@@ -95,7 +101,7 @@ def from_json(
     if kind in (Any, Hashable):
         return content
     if origin in (types.UnionType, typing.Union):
-        return _one_of(arguments, content, arrays, names, where)
+        return _one_of(arguments, content, read, where)
     if kind in names:
         try:
             return names[kind](_plain(str, content, where))
@@ -137,19 +143,25 @@ def from_json(
             return np.array(content, float if kind is np.ndarray else None)
         except (ValueError, TypeError, OverflowError):
             raise refused("lists of numbers of one length") from None
+    if kind is float and content is None and not finite:
+        return math.nan
     return _plain(kind, content, where)
 
 
-def type_faults(value: Any, prefix: str = "") -> list[str]:
-    """Of the fields of a dataclass, and of those inside of it, all that are of another type."""
+def type_faults(value: Any, prefix: str = "", kind: type | None = None) -> list[str]:
+    """Of the fields of a dataclass, and of those inside of it, all that are of another type: of
+    those that it has as a `kind`, if that is given. A number is never None."""
     faults = []
-    for name, kind in _fields_of(type(value)).kinds.items():
-        field = getattr(value, name)
-        if isinstance(kind, type) and dataclasses.is_dataclass(kind) and isinstance(field, kind):
-            faults += type_faults(field, f"{prefix}{name}.")
+    for name, needed in _fields_of(kind or type(value)).kinds.items():
+        field, where = getattr(value, name), f"{prefix}{name}"
+        if isinstance(needed, type) and dataclasses.is_dataclass(needed):
+            if isinstance(field, needed):
+                faults += type_faults(field, f"{where}.")
+            else:
+                faults.append(f"{where}: got {_given(field)}, needed a {needed.__name__}")
             continue
         try:
-            from_json(kind, field, where=f"{prefix}{name}")
+            from_json(needed, field, where=where, finite=True)
         except FormatError as error:
             faults.append(str(error))
     return faults
@@ -190,8 +202,6 @@ _PLAIN: dict[Any, tuple[tuple[type, ...], str]] = {
 
 
 def _plain(kind: Any, content: Any, where: str) -> Any:
-    if kind is float and content is None:
-        return math.nan
     if kind not in _PLAIN:
         raise TypeError(f"{where}: JSON for {kind} is not known")
     accepted, needed = _PLAIN[kind]
@@ -203,16 +213,17 @@ def _plain(kind: Any, content: Any, where: str) -> Any:
     if fits and kind is str:
         fits = _LONE_SURROGATE.search(str(content)) is None
     if not fits:
-        raise FormatError(f"{where}: got {short(content)}, needed {needed}")
+        raise FormatError(f"{where}: got {_given(content)}, needed {needed}")
     return content
 
 
+def _given(content: Any) -> str:
+    """The content in a message, None by its name in JSON and YAML."""
+    return "null" if content is None else short(content)
+
+
 def _one_of(
-    kinds: tuple[Any, ...],
-    content: Any,
-    arrays: Mapping[str, np.ndarray],
-    names: Names,
-    where: str,
+    kinds: tuple[Any, ...], content: Any, read: Callable[[Any, Any], Any], where: str
 ) -> Any:
     """The content as the first of the types that it is of."""
     if content is None and type(None) in kinds:
@@ -221,13 +232,13 @@ def _one_of(
     faults = []
     for kind in members:
         try:
-            return from_json(kind, content, arrays, names, where)
+            return read(kind, content)
         except FormatError as error:
             faults.append(str(error))
     if len(faults) == 1:
         raise FormatError(faults[0])
     needed = " or ".join(fault.rpartition("needed ")[2] for fault in faults)
-    raise FormatError(f"{where}: got {short(content)}, needed {needed}")
+    raise FormatError(f"{where}: got {_given(content)}, needed {needed}")
 
 
 def _record(kind: Any, content: Any, inner: Callable[[Any, Any, object], Any], where: str) -> Any:

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from algoscope.errors import ConfigError, short
 from algoscope.llm.forms import FORMS
 
 FORM = "letters"
@@ -37,10 +38,8 @@ class NavigatorConfig:
     """Threads of the CPU."""
 
     def __post_init__(self) -> None:
-        if min(self.sizes) < 2 or 2 * max(self.sizes) > len(FORMS[FORM].names):
-            raise ValueError(
-                f"sizes: got {self.sizes}, needed from 2 to {len(FORMS[FORM].names) // 2} nodes"
-            )
+        _check_types(self, NavigatorConfig)
+        _check_sizes(self.sizes)
         if self.hops and not 0 < self.hops <= self.layers - 2:
             raise ValueError(
                 f"hops: got {self.hops}, needed at most {self.layers - 2} with {self.layers} "
@@ -84,9 +83,8 @@ class LearnerConfig:
     """Threads of the CPU."""
 
     def __post_init__(self) -> None:
-        names = len(FORMS[FORM].names)
-        if not self.sizes or min(self.sizes) < 2 or 2 * max(self.sizes) > names:
-            raise ValueError(f"sizes: got {self.sizes}, needed from 2 to {names // 2} nodes")
+        _check_types(self, LearnerConfig)
+        _check_sizes(self.sizes)
         if not 0 < self.depth < max(self.sizes):
             raise ValueError(
                 f"depth: got {self.depth}, needed from 1 to {max(self.sizes) - 1}, "
@@ -97,3 +95,17 @@ class LearnerConfig:
     def lessons(self) -> int:
         """Lists of the nodes 1 to `depth` before, then questions."""
         return 2 * self.depth
+
+
+def _check_types(config: NavigatorConfig | LearnerConfig, kind: type) -> None:
+    # Here, since the help gets on without what reads types.
+    from algoscope.serialise import type_faults
+
+    if faults := type_faults(config, kind=kind):
+        raise ConfigError("\n".join(faults))
+
+
+def _check_sizes(sizes: tuple[int, ...]) -> None:
+    names = len(FORMS[FORM].names)
+    if not sizes or min(sizes) < 2 or 2 * max(sizes) > names:
+        raise ValueError(f"sizes: got {short(sizes)}, needed from 2 to {names // 2} nodes")

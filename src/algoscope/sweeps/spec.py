@@ -145,6 +145,9 @@ def checked(sweep: Sweep, faults_of: FaultsOf = config_faults) -> Sweep:
 
 
 def _typed_sweep(sweep: Sweep, faults: Sequence[str], faults_of: FaultsOf | None) -> Sweep:
+    for table in ("base", "axes"):
+        if not isinstance(fields := getattr(sweep, table), Mapping):
+            raise ConfigError(f"{table}: got {short(fields)}, needed a mapping of fields")
     listed = [*faults, *type_faults(dataclasses.replace(sweep, base={}, axes={}))]
     if isinstance(sweep.name, str) and not _NAME.fullmatch(sweep.name):
         listed.append(f"name: got {short(sweep.name)}, needed letters, digits and any of _ . + -")
@@ -212,7 +215,7 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
     by what they do."""
     if typing.get_origin(kind) is tuple and not isinstance(value, list | tuple):
         value = [value]
-    read = from_json(kind, value, where=where)
+    read = from_json(kind, value, where=where, finite=True)
     if typing.get_args(kind)[:1] == (float,):
         return tuple(map(float, read))
     return float(read) if kind is float else read

@@ -4,7 +4,7 @@ Mind The Gap's Table 8 (dm-clrs's own, with GATv2 and a learning rate of 1e-4)."
 import dataclasses
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeVar
 
 from algoscope import serialise, tasks
@@ -41,8 +41,9 @@ class TrainingConfig(TrainingOptions):
     """The networks' form."""
 
     def __post_init__(self):
-        names = (tasks.register(t).name if isinstance(t, Task) else t for t in self.tasks)
-        object.__setattr__(self, "tasks", tuple(names))
+        if isinstance(self.tasks, Iterable) and not isinstance(self.tasks, str):
+            names = (tasks.register(t).name if isinstance(t, Task) else t for t in self.tasks)
+            object.__setattr__(self, "tasks", tuple(names))
 
     @property
     def hint_mode(self) -> HintMode:
@@ -229,6 +230,6 @@ def size_faults(field: str, sizes: Sequence[int], task: str) -> list[str]:
 def from_json(kind: type[Config], fields: dict) -> Config:
     """The configuration whose `dataclasses.asdict` went through JSON."""
     try:
-        return serialise.from_json(kind, fields, where="config")
+        return serialise.from_json(kind, fields, where="config", finite=True)
     except serialise.FormatError as error:
         raise ConfigError(str(error)) from None
