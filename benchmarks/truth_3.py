@@ -88,7 +88,7 @@ def graph_problems(task: tasks.Task, rng: Rng, n: int) -> Iterator[tuple[str, Pr
             continue
         few = int(np.argmin(edges.sum(1)))
         for name, drawn in weights(rng, n) if task.name in WEIGHTED else [("", 1.0)]:
-            source = rng.choice([0, n - 1, rng.integers(n), few])
+            source = rng.choice(np.array([0, n - 1, rng.integers(n), few]))
             yield f"{structure} {name}".strip(), {"A": edges * drawn, "s": np.array([source])}
 
 
@@ -129,10 +129,10 @@ def number_problems(task: tasks.Task, rng: Rng, n: int) -> Iterator[tuple[str, P
             for where, target in targets.items():
                 yield f"{name} {where}", {"key": key, "target": np.array([target])}
         elif task.name == "find_maximum_subarray_kadane":
-            yield name, {"key": np.clip(2 * values - rng.choice([0.2, 1, 1.7]), -1, 1)}
+            yield name, {"key": np.clip(2 * values - rng.choice(np.array([0.2, 1, 1.7])), -1, 1)}
             yield f"{name} debts", {"key": -np.maximum(values, 0.001)}
         elif task.name == "task_scheduling":
-            most = rng.choice([n // 2 + 1, n, 2 * n])
+            most = rng.choice(np.array([n // 2 + 1, n, 2 * n]))
             yield name, {"w": values, "d": rng.integers(1, most + 1, n)}
             rank = np.argsort(np.argsort(-values)) + 1
             yield f"{name} full", {"w": values, "d": np.maximum(rank, rng.integers(1, n + 1, n))}
