@@ -3,11 +3,12 @@
 import importlib
 import json
 import pathlib
+import re
 import shutil
 
 import pytest
 from pages import ROOT
-from tiny import SETTINGS, SWEEP, TOML, contents
+from tiny import LONG, SETTINGS, SWEEP, TOML, contents
 
 from algoscope import runs, sweeps
 from algoscope.runs import RunError
@@ -47,6 +48,16 @@ def test_a_dry_run_lists_estimates_and_starts_nothing(algoscope, tmp_path):
     said = algoscope("sweep", "judged.py", "--dry-run", "--on", "ray", "--gpus", "0.5")
     assert "on a GPU" in said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["judged.py", "rates.py"]
+
+
+def test_a_dry_run_of_what_nobody_would_live_to_see_is_listed(algoscope):
+    """Its times are more than Python's own spans hold."""
+    text = f"after = 'judge'\nproblems = {2**62}\n{TOML}".replace(f"[{LONG}, 40, 20]", "[20]")
+    pathlib.Path("long.toml").write_text(text)
+    printed = algoscope("sweep", "long.toml", "--dry-run")
+    assert re.search(r"about [\d,]{15,}\N{NO-BREAK SPACE}h one after the other", printed)
+    listed = json.loads(algoscope("sweep", "long.toml", "--dry-run", "--json"))
+    assert all(row["seconds"] > 1e15 for row in listed["runs"])
 
 
 def test_all_that_is_wrong_is_listed_before_anything_starts(refused, tmp_path):

@@ -137,6 +137,45 @@ def test_faults_of_form_hide_none_of_meaning():
         assert sum(text in fault for fault in faults) == 1, (text, faults)
 
 
+def test_numbers_of_another_type_hide_no_fault_of_a_number():
+    """`true` and an integer of too many bits are no seeds, and whatever else is wrong is said."""
+    for seeds in (True, 2**64, None, "2"):
+        content = {
+            "seeds": seeds,
+            "first_seed": -3,
+            "base": {"tasks": ["bfs"], "steps": True},
+            "axes": {"network.width": [8, False, 0], "data_seed": [1, -1]},
+        }
+        with pytest.raises(ConfigError) as caught:
+            sweeps.from_content(content)
+        faults = str(caught.value).splitlines()
+        expected = (
+            "seeds: got", "base.steps: got True", "axes.network.width: got False", "width: got 0",
+            "first_seed: got -3", "data_seed: got -1",
+        )  # fmt: skip
+        for text in expected:
+            assert sum(fault.startswith(text) for fault in faults) == 1, (text, faults)
+        assert len(faults) == len(expected)
+
+
+def test_what_is_no_table_hides_no_fault_of_the_other():
+    with pytest.raises(ConfigError) as caught:
+        sweeps.checked(sweeps.Sweep("a", [("tasks", ["bfs"])], {"stps": [1], "clip": {1.0}}))
+    faults = str(caught.value).splitlines()
+    named = (
+        "base: got [('tasks'", "axes: unknown field: 'stps'", "axes.clip: got {1.0}",
+        "tasks: not there",
+    )  # fmt: skip
+    assert len(faults) == len(named)
+    assert all(sum(fault.startswith(text) for fault in faults) == 1 for text in named)
+
+
+def test_a_number_that_is_none_is_not_there_twice():
+    with pytest.raises(ConfigError) as caught:
+        sweeps.checked(sweeps.Sweep("a", BASE, {"clip": [float("nan"), 1.0]}))
+    assert str(caught.value) == "clip: got nan, needed a finite number of at least 0"
+
+
 def test_faults_are_listed_where_no_task_is_named_too():
     with pytest.raises(ConfigError) as caught:
         sweeps.from_content({"base": {"steps": -5}, "axes": {"network.processor": ["gatv9"]}})

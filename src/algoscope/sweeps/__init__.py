@@ -34,7 +34,15 @@ from algoscope.sweeps.estimate import (
 from algoscope.sweeps.harvest import Harvest, gather
 from algoscope.sweeps.plan import Item, Planned, Settings, plan
 from algoscope.sweeps.spec import Sweep, checked, from_content, read
-from algoscope.sweeps.status import Position, Stage, counts, positions, status_table, value_text
+from algoscope.sweeps.status import (
+    Position,
+    Stage,
+    counts,
+    positions,
+    span_text,
+    status_table,
+    value_text,
+)
 from algoscope.sweeps.work import End, Outcome, do, is_done
 
 __all__ = [
@@ -72,6 +80,7 @@ __all__ = [
     "read",
     "read_specification",
     "side_by_side",
+    "span_text",
     "status_table",
     "value_text",
     "write_specification",

@@ -6,7 +6,6 @@ SWEEP/sweep-tables/          networks, runs and values of axes, as CSV and Parqu
 """
 
 import contextlib
-import datetime
 import gc
 import json
 import pathlib
@@ -28,7 +27,7 @@ from algoscope.serialise import to_json
 from algoscope.sweeps.drive import read_specification
 from algoscope.sweeps.figures import along, multiples, parallel, words
 from algoscope.sweeps.harvest import Harvest, Row, count_judged, gather, values_of
-from algoscope.sweeps.status import Position, Stage, counts, value_text
+from algoscope.sweeps.status import Position, Stage, counts, span_text, value_text
 from algoscope.table import Table
 
 PAGE = "sweep.html"
@@ -137,7 +136,7 @@ def _overview(harvest: Harvest) -> str:
             else f"{harvest.networks:,}"
         )
         cards[f"best {harvest.measure} score"] = f"{top.score:.3f}<small>{escape(top.task)}</small>"
-        cards["computed"] = _span(harvest.seconds)
+        cards["computed"] = span_text(harvest.seconds)
         sentences += _what_matters(harvest)
         of_each = " of each task" if len(harvest.tasks) > 1 else ""
         best = f"<h2>The best configurations{of_each}</h2>" + _best(harvest)
@@ -215,7 +214,7 @@ def _axes(harvest: Harvest, album: Album) -> str:
         [
             v.axis, v.value, f"{v.runs:,}", *(f"{x:.4f}" for x in (v.score, v.least, v.most)),
             *((f"{v.running:,}", f"{v.judged:,}") if judged else ()),
-            f"{v.seconds:,.0f}", _span(v.total_seconds),
+            f"{v.seconds:,.0f}", span_text(v.total_seconds),
         ]
         for v in values_of(harvest)
     ]  # fmt: skip
@@ -345,9 +344,3 @@ def _tally(values: Iterable[str]) -> list[tuple[str, int]]:
 
 def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _span(seconds: float) -> str:
-    """A time such as 2:05:00, or 193 h."""
-    hours = seconds / 3600
-    return f"{hours:,.0f}{_SPACE}h" if hours >= 24 else str(datetime.timedelta(0, round(seconds)))

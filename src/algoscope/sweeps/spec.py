@@ -20,6 +20,7 @@ The same as YAML, or in Python:
 Fields are those of `training.TrainingConfig` by their dotted names, and `hint_mode`.
 """
 
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -145,10 +146,11 @@ def checked(sweep: Sweep, faults_of: FaultsOf = config_faults) -> Sweep:
 
 
 def _typed_sweep(sweep: Sweep, faults: Sequence[str], faults_of: FaultsOf | None) -> Sweep:
+    listed = [*faults, *type_faults(dataclasses.replace(sweep, base={}, axes={}))]
     for table in ("base", "axes"):
         if not isinstance(fields := getattr(sweep, table), Mapping):
-            raise ConfigError(f"{table}: got {short(fields)}, needed a mapping of fields")
-    listed = [*faults, *type_faults(dataclasses.replace(sweep, base={}, axes={}))]
+            listed.append(f"{table}: got {short(fields)}, needed a mapping of fields")
+            sweep = dataclasses.replace(sweep, **{table: {}})
     if isinstance(sweep.name, str) and not _NAME.fullmatch(sweep.name):
         listed.append(f"name: got {short(sweep.name)}, needed letters, digits and any of _ . + -")
     if isinstance(sweep.problems, int) and sweep.problems < 1:
@@ -197,7 +199,8 @@ def _read(
         return {}
     kinds = _fields()
     if field not in kinds:
-        faults.append(f"{table}: {unknown_name('field', field, kinds)}")
+        there = kinds.keys() - set(_BESIDE)
+        faults.append(f"{table}: {unknown_name('field', field, there)}")
         return {}
     typed = []
     for value in values:
@@ -224,10 +227,12 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
 def _configuration_faults(sweep: Sweep, faults_of: FaultsOf) -> list[str]:
     """Of all combinations, each once, with defaults in place of what is no number, and some task
     where there is none; and two combinations that are one training."""
-    defaults = {name: getattr(Sweep, name) for name in _BESIDE}
-    numbers = {n: v for n in _BESIDE if isinstance(v := getattr(sweep, n), int)}
+    numbers = {name: getattr(Sweep, name) for name in _BESIDE}
+    for name in _BESIDE:
+        with contextlib.suppress(FormatError):
+            numbers[name] = from_json(int, getattr(sweep, name), where=name, finite=True)
     base = {**({} if "tasks" in sweep.axes else _SOME_TASK), **sweep.base}
-    sweep = dataclasses.replace(sweep, base=base, **(defaults | numbers))
+    sweep = dataclasses.replace(sweep, base=base, **numbers)
     faults: dict[str, None] = {}
     known: dict[TrainingConfig, dict[str, Any]] = {}
     count = math.prod(map(len, sweep.axes.values()))
@@ -235,6 +240,8 @@ def _configuration_faults(sweep: Sweep, faults_of: FaultsOf) -> list[str]:
         config = sweep.config(combination)
         faults |= dict.fromkeys(faults_of(config))
         first = known.setdefault(config, combination)
+        if first is combination:
+            continue
         differing = [name for name in first if first[name] != combination[name]]
         if differing:  # A value that is there twice is a fault of its own.
             both = (

@@ -1,6 +1,7 @@
 """Where the runs of a sweep are: done, running, failed with the last line of the error."""
 
 import contextlib
+import datetime
 import enum
 import os
 import pathlib
@@ -99,3 +100,11 @@ def value_text(value: Any) -> str:
         return " ".join(map(str, value))
     short = f"{value:g}" if isinstance(value, float) else str(value)
     return short if short == str(value) or float(short) == value else repr(value)
+
+
+def span_text(seconds: float) -> str:
+    """A time such as 2:05:00, or 193 h."""
+    hours = seconds / 3600
+    if hours >= 24:
+        return f"{hours:,.0f}\N{NO-BREAK SPACE}h"
+    return str(datetime.timedelta(seconds=round(seconds)))

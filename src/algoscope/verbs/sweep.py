@@ -1,7 +1,6 @@
 """`algoscope sweep`: all combinations of a few values."""
 
 import dataclasses
-import datetime
 import functools
 import pathlib
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -194,6 +193,7 @@ class Run(Verb):
     ) -> Answer:
         from algoscope import capacity, sweeps
 
+        span = sweeps.span_text
         planned = sweeps.plan(sweep, folder, settings)
         here = sweeps.platform_here() if self.on == "local" else "cpu"
         platform = "gpu" if self.gpus else here
@@ -218,8 +218,8 @@ class Run(Verb):
         cells = [
             [
                 *(str(row[column]) for column in named),
-                "done" if row["done"] else _span(row["seconds"] - row["after_seconds"]),
-                *(["" if row["done"] else _span(row["after_seconds"])] if judged else []),
+                "done" if row["done"] else span(row["seconds"] - row["after_seconds"]),
+                *(["" if row["done"] else span(row["after_seconds"])] if judged else []),
                 "" if row["done"] else capacity.readable(row["bytes"]),
             ]
             for row in rows
@@ -228,10 +228,10 @@ class Run(Verb):
         table = Table(f"{len(rows)} runs, {sum(done)} of them done, in {folder}", columns, cells)
         most = max((row["bytes"] for row in rows if not row["done"]), default=0)
         where = f"this {platform.upper()}" if self.on == "local" else f"a {platform.upper()}"
-        said = f"about {_span(sum(left))} one after the other on {where}, "
+        said = f"about {span(sum(left))} one after the other on {where}, "
         workers = min(self.workers or 1, len(left))
         if workers > 1:
-            said += f"at best {_span(sweeps.side_by_side(left, workers))} with {workers} at once, "
+            said += f"at best {span(sweeps.side_by_side(left, workers))} with {workers} at once, "
         said += f"and up to {capacity.readable(most)} of memory for a run"
         if workers > 1 and self.on == "local":
             said += f", {capacity.readable(workers * most)} for those at once"
@@ -242,11 +242,6 @@ class Run(Verb):
 def _rest(table: Table) -> tuple[str, ...]:
     more = len(table.rows) - _MOST_ROWS
     return (f"… and {more:,} more; --json has all",) if more > 0 else ()
-
-
-def _span(seconds: float) -> str:
-    """A time in words, such as 2:05:00."""
-    return str(datetime.timedelta(seconds=round(seconds)))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
