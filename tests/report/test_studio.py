@@ -240,6 +240,58 @@ def test_a_keyboard_does_all_that_a_mouse_does(studio, bfs):
     assert not troubles
 
 
+def focused(shown) -> str:
+    return shown.evaluate(
+        "() => document.activeElement.ariaLabel ?? document.activeElement.textContent"
+    )
+
+
+def test_the_focus_stays_where_one_works(studio):
+    """Who has no mouse does one thing after the other, and does not begin at the top each time."""
+    data = explored("dijkstra", {"compiled": compiled_for("dijkstra")}, "compiled")
+    shown, troubles = studio(data)
+    draw(shown, "4 nodes, source 0: 0-1 0.5, 1-2 0.5, 0-2 0.9")
+    chosen = "selected node or edge"
+
+    def press(name: str) -> None:
+        shown.locator(f"button:text-is('{name}')").first.press("Enter")
+        settled(shown)
+
+    shown.select_option(f"[aria-label='{chosen}']", label="node 1")
+    shown.select_option("[aria-label='the other node']", label="node 3")
+    press("Join or part")
+    assert focused(shown) == "Join or part"
+    press("Join or part")
+    assert graph_text(shown) == "4 nodes, source 0: 0-1 0.5, 0-2 0.9, 1-2 0.5"
+    press("Make it the source")
+    assert focused(shown) == chosen, "that button is gone"
+    press("Delete node")
+    assert focused(shown) == chosen
+    assert shown.locator(f"[aria-label='{chosen}']").input_value() == "0", "and no other node"
+    shown.select_option(f"[aria-label='{chosen}']", label="edge 0 – 1")
+    shown.fill("[aria-label='weight']", "0.25")
+    shown.keyboard.press("Tab")
+    assert focused(shown) == "Delete edge", "one goes on where one was"
+    assert graph_text(shown) == "3 nodes, source 0: 0-1 0.25"
+    shown.locator("[aria-label='weight']").focus()
+    shown.keyboard.press("Control+a")
+    shown.keyboard.type("0.1")
+    shown.evaluate("() => document.querySelector('[aria-label=\"one step on\"]').click()")
+    assert shown.locator("[aria-label='weight']").input_value() == "0.1", "it is not written yet"
+    assert focused(shown) == "weight"
+    shown.locator(".hands summary").click()
+    for name in ("head 1", "Pin", "Exchange", "Keep this graph as another run"):
+        press(name)
+        assert focused(shown).startswith(name)
+    for _ in range(3):
+        shown.locator(".hands .active button").first.press("Enter")
+        settled(shown)
+        if shown.locator(".hands .active button").count():
+            assert focused(shown).startswith("Remove")
+    assert focused(shown) == "Intervene by hand", "nothing is left to be removed"
+    assert not troubles
+
+
 def test_a_node_is_looked_at_without_a_mouse(studio, bfs):
     """What it reads and its state are there in words, on drawn graphs and on recorded ones."""
     shown, troubles = studio(bfs)
@@ -420,8 +472,11 @@ def test_interventions_by_hand(studio, bfs):
     assert [row[3] for row in table(shown)] != plain, "without its head it reaches nobody"
     assert [row[2] for row in table(shown)] == plain, "the algorithm has no heads"
     assert "of these are as the algorithm has them" in shown.inner_text(".effect")
+    head = shown.locator("[aria-label='head 1 of compiled bfs']")
+    assert head.get_attribute("aria-pressed") == "false"
     shown.click("text=Remove")
     settled(shown)
+    assert head.get_attribute("aria-pressed") == "true", "whichever way it came back"
     assert [row[3] for row in table(shown)] == plain
     shown.select_option("[aria-label='node whose reading is pinned']", "1")
     shown.select_option("[aria-label='node that it reads']", "3")

@@ -4,7 +4,7 @@
 const ByHand = (changed, keep) => {
   const { make, button, labelled, range } = Dom;
   const off = new Map();
-  let pins = [], exchanges = [], size = 0;
+  let pins = [], exchanges = [], size = 0, subjects = [];
 
   const numbers = (label) => make("select", { "aria-label": label });
   const heads = make("div", { class: "heads" });
@@ -18,8 +18,8 @@ const ByHand = (changed, keep) => {
 
   const part = (title, text, ...content) => make("fieldset", {}, make("legend", {}, title),
     make("p", { class: "muted small" }, text), ...content);
-  const box = make("details", { class: "hands" },
-    make("summary", {}, "Intervene by hand"),
+  const summary = make("summary", {}, "Intervene by hand");
+  const box = make("details", { class: "hands" }, summary,
     make("div", { class: "parts" },
       part("Switch heads off", "A head that is off reads nothing.", heads),
       part("Pin a reading", "In every head, and in the compiled program as well.",
@@ -33,7 +33,7 @@ const ByHand = (changed, keep) => {
         "hints that were fed back.", exchange, preview)),
     list, effect);
 
-  const change = () => { drawList(); changed(); };
+  const change = () => { drawHeads(); drawList(); changed(); };
   const clear = () => {
     off.clear();
     [pins, exchanges] = [[], []];
@@ -52,24 +52,23 @@ const ByHand = (changed, keep) => {
       ...exchanges.map((given) => one(`before step ${given.step + 1}, node ${given.node} has its state in ${
         given.donor.title}`, () => { exchanges = exchanges.filter((other) => other !== given); })),
     ];
-    list.replaceChildren(...items, ...(items.length > 1 ? [make("li", {}, button("Remove all", clear))] : []));
+    if (items.length > 1) items.push(make("li", {}, button("Remove all", clear)));
+    Dom.keepingFocus(list, () => list.querySelector("button") ?? summary, () => list.replaceChildren(...items));
   };
 
-  const drawHeads = (subjects) => heads.replaceChildren(...subjects.map(({ name, count, attends }) => {
-    if (!attends) {
-      return make("p", {}, `${name} has no heads: it takes the strongest message in each channel.`);
-    }
-    const which = off.get(name) ?? new Set();
-    const toggles = range(count).map((head) => button(`head ${head + 1}`, (event) => {
-      const isOff = which.has(head);
-      if (isOff) which.delete(head);
-      else which.add(head);
-      off.set(name, which);
-      event.target.setAttribute("aria-pressed", String(isOff));
-      change();
-    }, { "aria-pressed": String(!which.has(head)), "aria-label": `head ${head + 1} of ${name}` }));
-    return make("div", { class: "tools" }, make("span", {}, name), ...toggles);
-  }));
+  const drawHeads = () => Dom.keepingFocus(heads, () => summary, () => heads.replaceChildren(
+    ...subjects.map(({ name, count, attends }) => {
+      if (!attends) {
+        return make("p", {}, `${name} has no heads: it takes the strongest message in each channel.`);
+      }
+      const which = off.get(name) ?? new Set();
+      const toggles = range(count).map((head) => button(`head ${head + 1}`, () => {
+        if (!which.delete(head)) which.add(head);
+        off.set(name, which);
+        change();
+      }, { "aria-pressed": String(!which.has(head)), "aria-label": `head ${head + 1} of ${name}` }));
+      return make("div", { class: "tools" }, make("span", {}, name), ...toggles);
+    })));
 
   const drawPreview = () => {
     const { graph } = donors[Number(donor.value)] ?? {};
@@ -104,7 +103,7 @@ const ByHand = (changed, keep) => {
   });
 
   // For a problem of n nodes and these steps, with runs of the same size to take states from.
-  const rebuild = ({ n, steps, subjects, runs }) => {
+  const rebuild = ({ n, steps, runs, subjects: given }) => {
     if (size && size !== n) [pins, exchanges] = [[], []];
     exchanges = exchanges.filter((given) => given.step < steps);
     size = n;
@@ -115,9 +114,11 @@ const ByHand = (changed, keep) => {
     donor.replaceChildren(...Dom.options(donors.map(({ title }) => title), donors.indexOf(before)));
     const why = steps < 2 ? "This run has a single step, before which nobody keeps anything."
       : donors.length ? "" : "There is no other run of this size to take a state from.";
-    exchange.replaceChildren(...(why ? [make("span", {}, why)] : [
-      labelled("node", node), labelled("before step", step), labelled("as in", donor), doExchange]), keepThis);
-    drawHeads(subjects);
+    const controls = why ? [make("span", {}, why)] : [
+      labelled("node", node), labelled("before step", step), labelled("as in", donor), doExchange];
+    Dom.keepingFocus(exchange, () => summary, () => exchange.replaceChildren(...controls, keepThis));
+    subjects = given;
+    drawHeads();
     drawList();
     drawPreview();
   };

@@ -35,7 +35,18 @@ const Dom = (() => {
 
   const labelled = (text, control) => make("label", {}, text, control);
 
+  // Does what changes the controls of a box. Where the focus was in it, it is afterwards on the control
+  // that has the same name, or else on that of `otherwise()`, so that who has no mouse goes on there.
+  const keepingFocus = (box, otherwise, change) => {
+    const name = (control) => control.ariaLabel ?? control.textContent;
+    const focused = box.contains(document.activeElement) ? document.activeElement : null;
+    change();
+    if (!focused || focused === document.activeElement) return;
+    const same = [...box.querySelectorAll("button, select, input")].find((one) => name(one) === name(focused));
+    (same ?? otherwise()).focus();
+  };
+
   const range = (count) => Array.from({ length: count }, (_, k) => k);
 
-  return { make, options, choices, button, labelled, range };
+  return { make, options, choices, button, labelled, keepingFocus, range };
 })();

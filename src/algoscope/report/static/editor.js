@@ -10,7 +10,8 @@
 const Editor = (kind, recorded, changed) => {
   const { make, button, labelled, range } = Dom;
   const WIDE = 360, HIGH = 320, EDGE = 26, RADIUS = 13, FAR = 4, STEP = 0.05;
-  let graph = null, shown = null, drawn = null, selected = null, drag = null;
+  let graph = null, shown = null, drawn = null, selected = null, drag = null, possible = null,
+    weighed = null;
   const past = [];
 
   const canvas = make("svg", { class: "graph canvas", role: "group", viewBox: `0 0 ${WIDE} ${HIGH}`,
@@ -78,8 +79,11 @@ const Editor = (kind, recorded, changed) => {
   const removeSelected = () => {
     if (selected?.node !== undefined) {
       const { node } = selected;
-      attempt(() => Graph.withoutNode(graph, node, kind),
-        `Node ${node} deleted; nodes after it have moved up by one.`);
+      attempt(() => {
+        const less = Graph.withoutNode(graph, node, kind);
+        selected = null;
+        return less;
+      }, `Node ${node} deleted; nodes after it have moved up by one.`);
     } else if (selected?.edge) {
       const [a, b] = selected.edge;
       attempt(() => Graph.withEdge(graph, kind, a, b, 0), `${a} ${arrow} ${b} parted.`);
@@ -163,8 +167,25 @@ const Editor = (kind, recorded, changed) => {
     event.stopPropagation();
   });
 
-  // The form
+  // The form: made anew where something else can be done, so that what is written, chosen or focused
+  // stays while steps are played.
+  const weight = make("input", { type: "number", step: "any", min: 0, "aria-label": "weight" });
+  weight.addEventListener("change", () => {
+    const [a, b] = selected.edge;
+    attempt(() => Graph.withEdge(graph, kind, a, b, Graph.weightOf(weight.value)),
+      `${a} ${arrow} ${b} has another weight.`);
+  });
   const drawActions = () => {
+    const now = JSON.stringify([selected, graph.n, kind.source && graph.s === selected?.node]);
+    if (now !== possible) {
+      Dom.keepingFocus(actions, () => what, makeActions);
+      [possible, weighed] = [now, null];
+    }
+    const own = selected?.edge ? Graph.weight(graph, ...selected.edge) : null;
+    if (own !== weighed) weight.value = Number(own.toPrecision(4));
+    weighed = own;
+  };
+  const makeActions = () => {
     const parts = [];
     if (selected?.node !== undefined) {
       const { node } = selected;
@@ -177,15 +198,7 @@ const Editor = (kind, recorded, changed) => {
       }
       parts.push(button("Delete node", removeSelected));
     } else if (selected?.edge) {
-      const [a, b] = selected.edge;
-      if (kind.weighted) {
-        const weight = make("input", { type: "number", step: "any", min: 0, "aria-label": "weight",
-          value: Number(Graph.weight(graph, a, b).toPrecision(4)) });
-        weight.addEventListener("change", () => attempt(() =>
-          Graph.withEdge(graph, kind, a, b, Graph.weightOf(weight.value)),
-        `${a} ${arrow} ${b} has another weight.`));
-        parts.push(labelled("weight", weight));
-      }
+      if (kind.weighted) parts.push(labelled("weight", weight));
       parts.push(button("Delete edge", removeSelected));
     } else parts.push(button("Add node", () => addNode([0.1 + 0.8 * Math.random(), 0.1 + 0.8 * Math.random()])));
     actions.replaceChildren(...parts);
@@ -198,8 +211,8 @@ const Editor = (kind, recorded, changed) => {
       if (choice.edge) return `edge ${choice.edge.join(` ${arrow} `)}`;
       return `node ${choice.node}${kind.source && graph.s === choice.node ? ", the source" : ""}`;
     };
-    what.replaceChildren(...choices.map((choice, index) => make("option", { value: index }, name(choice))));
-    what.value = choices.findIndex((choice) => JSON.stringify(choice) === JSON.stringify(selected));
+    Dom.choices(what, choices.map(name),
+      choices.findIndex((choice) => JSON.stringify(choice) === JSON.stringify(selected)));
     what.onchange = () => select(choices[Number(what.value)]);
   };
 
@@ -254,6 +267,7 @@ const Editor = (kind, recorded, changed) => {
     drawChoice();
     drawActions();
     if (document.activeElement !== written) written.value = Graph.text(graph, kind);
+    if (!past.length && document.activeElement === back) what.focus();
     back.disabled = !past.length;
     drawn = graph;
   };
