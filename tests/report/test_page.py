@@ -26,6 +26,7 @@ from algoscope.falsify import falsify
 from algoscope.report import explorer, html, verdicts
 from algoscope.report.figures import counterexamples, style
 from algoscope.report.html import Section
+from algoscope.table import Table
 from algoscope.verdict import NOT_JUDGED, WORDS
 
 
@@ -192,6 +193,29 @@ def test_tables_sort_by_number_and_keep_the_control_last(visit, page_path):
     assert values() == [*sorted(rows[:-1]), rows[-1]]
     heading.locator("button").click()
     assert values() == [*sorted(rows[:-1], reverse=True), rows[-1]]
+
+
+@pytest.mark.parametrize(
+    "ascending",
+    [
+        ["2026-08-30 12:00", "2026-11-18 09:05", "2026-11-18 21:45", "2027-01-01 00:00"],
+        ["seed 0", "seed 2", "seed 10", "seed 100"],
+        ["−0.5", "0 %", ".25", "7.83 % [5.43, 11.1]", "1,024 of 2,048", "1e+04"],
+        ["0:00:45", "0:02:30", "1:00:00"],
+        ["3", "12", "2nd-try", "10nodes", "a-run"],
+    ],
+    ids=lambda cells: cells[0],
+)
+def test_dates_and_names_with_numbers_are_sorted_too(visit, tmp_path, ascending):
+    """A date is no number, though it begins with one, and seed 10 comes after seed 2."""
+    rows = [[text] for text in sorted(ascending, key=lambda text: text[::-1])]
+    assert rows != [[text] for text in ascending]
+    made = html.page("t", [Section("s", "s", html.table(Table("t", ["what"], rows)))])
+    (tmp_path / "page.html").write_text(made)
+    shown, _ = visit((tmp_path / "page.html").as_uri())
+    for expected in (ascending, ascending[::-1]):
+        shown.click("th button")
+        assert shown.locator("tbody td").all_inner_texts() == expected
 
 
 _WEIGHTS = "svg => [...svg.querySelectorAll('.cell')].map(cell => Number(cell.dataset.weight))"

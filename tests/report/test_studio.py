@@ -632,6 +632,17 @@ def test_the_studio_never_scrolls_sideways(studio, bfs, font):
     assert too_wide(shown, font) == []
 
 
+def test_nothing_covers_what_is_read_on_a_low_screen(studio, bfs):
+    """Such as that of a page at 400 % zoom; on others bar and controls stay in sight."""
+    shown, _ = studio(bfs)
+    for height, seen in ((900, True), (NARROWEST, False)):
+        shown.set_viewport_size({"width": NARROWEST, "height": height})
+        shown.locator(".side").nth(1).evaluate("side => side.scrollIntoView()")
+        for bar in ("nav.bar", ".controls"):
+            place = shown.locator(bar).bounding_box()
+            assert (place["y"] + place["height"] > 0) is seen
+
+
 def test_the_studio_on_paper(studio, bfs):
     shown, _ = studio(bfs)
     assert cut_on_paper(shown) == []

@@ -12,7 +12,7 @@ from algoscope.report import html, verdicts
 from algoscope.runs import Run, State
 from algoscope.runs.live import Curves, Live, Point
 
-_WIDE, _HIGH, _LEFT, _BELOW = 460, 190, 44, 22
+_WIDE, _HIGH, _LEFT, _BELOW = 460, 190, 54, 22
 """Of a chart, and of the room for its numbers."""
 _LONGEST = 10 * 365 * 86_400.0
 """Seconds that are still told as time."""

@@ -23,16 +23,18 @@
     name();
   }
 
+  // The number that a cell begins with; none of a date, a time or a name such as 2nd-try.
+  const NUMBER = /^[-+]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?(?![\w:.,-])/i;
   const number = (text) => {
-    const value = parseFloat(text.replace(/[,\s%]/g, "").replace("−", "-"));
-    return Number.isNaN(value) ? null : value;
+    const found = NUMBER.exec(text.replace("−", "-"));
+    return found && parseFloat(found[0].replaceAll(",", ""));
   };
   const text = (row, column) => (row.cells[column]?.textContent ?? "").trim();
   const before = (one, other) => {
     const [a, b] = [number(one), number(other)];
     if (a !== null && b !== null) return a - b;
     if (a !== null || b !== null) return a === null ? 1 : -1;
-    return one.localeCompare(other);
+    return one.localeCompare(other, "en", { numeric: true });
   };
   for (const table of document.querySelectorAll("table.sortable")) {
     const body = table.tBodies[0];
