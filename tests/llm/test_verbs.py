@@ -234,7 +234,7 @@ def test_a_missing_model_is_an_error_and_not_a_download(algoscope):
         algoscope("navigate", "--model", "nobody/nothing")
 
 
-def test_examine_asks_about_other_problems_and_writes_a_folder(algoscope, tmp_path):
+def test_examine_asks_about_other_problems_and_writes_a_folder(algoscope, tmp_path, visit, axe):
     from algoscope.llm import domains
 
     tokenizer = word_tokenizer(split(domains.get("addition").words))
@@ -244,5 +244,10 @@ def test_examine_asks_about_other_problems_and_writes_a_folder(algoscope, tmp_pa
     command = f"examine --task addition --model {folder} --items 24 --out {out}"
     assert "verdict: fails" in algoscope(*command.split())
     assert {p.name for p in out.iterdir()} == {"examination.json", "page.html"}
+    shown, troubles = visit((out / "page.html").as_uri(), theme="dark")
+    assert not troubles
+    assert obstacles(shown, axe) == []
+    assert askew(shown) == {}
+    assert cut_on_paper(shown) == []
     with pytest.raises(SystemExit, match="did you mean addition"):
         algoscope(*f"examine --task adition --model {folder}".split())
