@@ -7,7 +7,9 @@
 
 The weights of hundreds of networks are not kept: of each seed's best weights in validation and of
 its last ones remains a line of JSON with the word and the numbers behind it. Seeds of a task and
-recipe whose lines are there are not done again; `--first-seed` does a part of them. Where numba is
+recipe whose lines are there are not done again; `--first-seed` does a part of them. With
+`--trained-in` all weights lie in a folder once they are trained, hundreds of megabytes, so that a
+command which was stopped while it judged goes on there. Where numba is
 missing, problems are drawn and traced in plain Python, which takes minutes for large ones:
 `prepare` makes those of the examination, the falsifier and the scores beforehand, and `--processes`
 draws what is learnt from.
@@ -33,6 +35,7 @@ import numpy as np
 from algoscope import falsify, networks, tasks, training
 from algoscope.falsify import PROBLEMS
 from algoscope.falsify.cover import Group
+from algoscope.files import read_bytes, unpacked, write_arrays
 from algoscope.measures import Judgement, judge_all
 from algoscope.measures.counterfactual import Changed
 from algoscope.measures.examination import Examination, examination
@@ -46,6 +49,7 @@ from algoscope.table import Table
 from algoscope.tasks import Batch, Task
 from algoscope.training.ensemble import start_learners
 from algoscope.training.graph_objective import GraphObjective
+from algoscope.training.model import Vectors
 from algoscope.training.optimiser import Learner
 from algoscope.training.plan import TrainingPlan, plan_training
 from algoscope.training.pool import TaskPlan, make_plan
@@ -237,6 +241,47 @@ def train(
         return objective.gather(placed), taken / max(1, step - first)
 
 
+class Trained(NamedTuple):
+    """The weights of all seeds."""
+
+    last: Vectors
+    best: Vectors
+    best_steps: np.ndarray
+    """int32 [seed]"""
+    seconds: np.ndarray
+    """Of all the training, and of a step without compilation."""
+
+
+def trained(plan: TrainingPlan, recipe: str, options: argparse.Namespace) -> Trained:
+    """The plan's networks, from the folder of what was trained if they are there."""
+    config, path = plan.config, None
+    (task,), about = config.tasks, {"config": json.dumps(config.as_json())}
+    if options.trained_in is not None:
+        name = f"{task}-{recipe}-{config.all_seeds[0]}-{config.all_seeds[-1]}-{config.steps}"
+        path = options.trained_in / f"{name}.safetensors"
+    shapes = jax.eval_shape(functools.partial(start_learners, plan)).weights
+    if path is not None and path.exists():
+        arrays, metadata = unpacked(read_bytes(path))
+        if metadata != about:
+            raise ValueError(f"{path}: got networks of another configuration; remove it")
+        vectors = {
+            name: {part: arrays[f"{name}.{part}"] for part in shapes} for name in (LAST, BEST)
+        }
+        return Trained(vectors[LAST], vectors[BEST], arrays["best_steps"], arrays["seconds"])
+    begun = time.perf_counter()
+    learners, step_seconds = train(plan, options.processes, progress(task, recipe))
+    assert learners.best is not None
+    seconds = np.array([time.perf_counter() - begun, step_seconds])
+    steps = np.asarray(learners.best.step)
+    made = Trained(learners.weights, learners.best.weights, steps, seconds)
+    if path is not None:
+        named = {f"{LAST}.{part}": made.last[part] for part in shapes}
+        named |= {f"{BEST}.{part}": made.best[part] for part in shapes}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_arrays(path, named | {"best_steps": steps, "seconds": seconds}, about)
+    return made
+
+
 def executor(processes: int) -> concurrent.futures.Executor:
     if processes < 1:
         return concurrent.futures.ThreadPoolExecutor(1)
@@ -352,20 +397,16 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
             if there.issuperset(itertools.product(options.weights, config.all_seeds)):
                 print(f"{task}, {recipe}: in {path} already")
                 continue
-            begun = time.perf_counter()
             problems = stored.get(task) or draw_problems(task, options)
             plan = plan_training(config, plans=(problems.plans[recipe],))
-            learners, step_seconds = train(plan, options.processes, progress(task, recipe))
-            trained = time.perf_counter()
-            best, test = learners.best, Test.of(problems)
-            assert best is not None
+            made = trained(plan, recipe, options)
+            judging, test = time.perf_counter(), Test.of(problems)
             last_steps = [config.steps] * options.seeds
             # The last weights first, and each written as it comes: a stop costs the others alone.
-            kept = {
-                LAST: (learners.weights, last_steps),
-                BEST: (best.weights, np.asarray(best.step).tolist()),
-            }
+            kept = {LAST: (made.last, last_steps), BEST: (made.best, made.best_steps.tolist())}
             for name in options.weights:
+                if there.issuperset((name, seed) for seed in config.all_seeds):
+                    continue
                 vectors, steps = kept[name]
                 stacked = jax.vmap(plan.layout.unpack)(vectors).network(task)
                 named = (task, recipe, name)
@@ -379,9 +420,9 @@ def run(path: pathlib.Path, names: Sequence[str], options: argparse.Namespace) -
                 "environment": environment()
                 | ({"commit": options.commit} if options.commit else {}),
                 "seconds": {
-                    "training": trained - begun,
-                    "a step": step_seconds,
-                    "judging": time.perf_counter() - trained,
+                    "training": made.seconds[0],
+                    "a step": made.seconds[1],
+                    "judging": time.perf_counter() - judging,
                 },
             }
             append(path, [{"about": to_json(about)}])
@@ -465,6 +506,7 @@ def main() -> None:
     verb.add_argument("--problems-from", type=pathlib.Path)
     verb.add_argument("--weights", nargs="+", choices=(LAST, BEST), default=[LAST, BEST])
     verb.add_argument("--processes", type=int, default=0)
+    verb.add_argument("--trained-in", type=pathlib.Path, help="folder for all weights, to go on")
     verb.add_argument("--keep-in", type=pathlib.Path, help="folder for weights of the first seeds")
     verb.add_argument("--kept", type=int, default=2, help="how many seeds' weights are kept")
     verb.add_argument("--no-search", action="store_true")

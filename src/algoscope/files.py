@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 from algoscope import capacity
 from algoscope.serialise import FormatError, from_json, parse_json
 
-_TEMPORARY = ".unfinished-"
+TEMPORARY = ".unfinished-"
+"""How the names of what is not whole yet begin."""
 _LENGTH, _METADATA = 8, "__metadata__"
 """Of a safetensors file: the bytes that say how long its header is, and a key of that header."""
 
@@ -70,7 +71,7 @@ def place(path: pathlib.Path, fill: Callable[[pathlib.Path], object]) -> None:
 
 def beside(path: pathlib.Path) -> pathlib.Path:
     """A new folder with a temporary name, in the same file system as the path."""
-    return pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=_TEMPORARY))
+    return pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=TEMPORARY))
 
 
 @contextlib.contextmanager
@@ -126,7 +127,7 @@ def place_new(folder: pathlib.Path, fill: Callable[[pathlib.Path], None]) -> Non
 
 def clear_unfinished(folder: pathlib.Path) -> None:
     """Removes what a process that was killed had not finished."""
-    for temporary in folder.rglob(f"{_TEMPORARY}*"):
+    for temporary in folder.rglob(f"{TEMPORARY}*"):
         shutil.rmtree(temporary, ignore_errors=True)
 
 

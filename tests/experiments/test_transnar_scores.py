@@ -112,6 +112,9 @@ def test_a_study_makes_the_table_and_is_made_once(miniature, tmp_path, monkeypat
     for name in ("reasoner", "base-0", "hybrid-0"):  # Killed before the run had begun.
         (out / name).mkdir(parents=True)
         (out / name / lock.FILE).touch()
+    alone = study.run_study(miniature, out, only=("solver", "constant"))
+    assert list(alone["rows"]) == ["reference algorithm", "one answer for all problems"]
+    assert not alone["complete"]
     with pytest.raises(training.Stopped):
         study.run_study(miniature, out, stop_at_the_hybrid)
     so_far = json.loads((out / "results.json").read_text())
@@ -155,7 +158,7 @@ def test_a_study_makes_the_table_and_is_made_once(miniature, tmp_path, monkeypat
     assert not said
     monkeypatch.setattr(transnar_scores, "study_of", lambda preset: miniature)
     reproduced = dataclasses.asdict(
-        transnar_scores.reproduce("smoke", tmp_path / "study", print).claims[0]
+        transnar_scores.reproduce("smoke", tmp_path / "study", print, ()).claims[0]
     )
     assert reproduced["text"].startswith("the hybrid has the higher mean CLRS score")
 

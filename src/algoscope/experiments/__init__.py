@@ -11,10 +11,11 @@ Modules are light: what computes is imported when it runs.
 
 import dataclasses
 import pathlib
+import tempfile
 from types import ModuleType
 
 from algoscope.errors import unknown_name
-from algoscope.experiments import transnar_recipe, transnar_scores
+from algoscope.experiments import pack, transnar_recipe, transnar_scores
 from algoscope.experiments.experiment import Claim, Experiment, Result
 from algoscope.experiments.mind_the_gap import experiments as gap_experiments
 from algoscope.files import RunError
@@ -42,7 +43,12 @@ def get(name: str) -> Experiment:
 
 
 def from_results(path: pathlib.Path) -> Result:
-    """The tables and claims of what is at the path, or right below it; nothing is trained."""
+    """The tables and claims of what is at the path, or right below it, or in a pack; nothing is
+    trained."""
+    if pack.is_pack(path):
+        with tempfile.TemporaryDirectory() as folder:
+            pack.unpack(path, unpacked := pathlib.Path(folder) / path.stem)
+            return from_results(unpacked)
     inside = sorted(path.iterdir()) if path.is_dir() else []
     places = [path, *(place for place in inside if place.is_dir() or place.suffix == ".json")]
     results = {
@@ -52,7 +58,8 @@ def from_results(path: pathlib.Path) -> Result:
     }
     if not results:
         raise ValueError(
-            f"--from: got {path}, needed the folder of `algoscope reproduce --out`, or its results"
+            f"--from: got {path}, needed the folder of `algoscope reproduce --out`, a pack of it, "
+            "or its results"
         )
     return Result.joined(
         dataclasses.replace(result, numbers={name: result.numbers})

@@ -63,21 +63,35 @@ class Experiment:
     """The paper, or what else it is about."""
     costs: dict[str, str]
     """Of each preset: what it takes, in words."""
-    reproduce: Callable[[str, pathlib.Path, Report], Result]
-    """(preset, folder, report) -> result; goes on with what is in the folder."""
+    reproduce: Callable[[str, pathlib.Path, Report, Sequence[str]], Result]
+    """(preset, folder, report, parts) -> result; makes these parts, as far as they are not in the
+    folder, and shows all that are there."""
     shared: str | None = None
     """Experiments with the same name here share what is trained: the name of their folder."""
     shows: tuple[str, ...] = ()
     """Which of the source's tables and figures."""
+    parts: Callable[[str], Sequence[str]] = lambda _: ()
+    """Of a preset: the names of what can be made alone; none where nothing takes long."""
 
     def folder(self, preset: str) -> pathlib.Path:
         """Where things go that were given no place."""
         return pathlib.Path("runs") / f"{self.shared or self.name}-{preset}"
 
-    def run(self, preset: str, out: pathlib.Path, report: Report = lambda _: None) -> Result:
+    def run(
+        self,
+        preset: str,
+        out: pathlib.Path,
+        report: Report = lambda _: None,
+        only: Sequence[str] = (),
+    ) -> Result:
+        """Makes the parts that are named, all if none is."""
         if preset not in self.costs:
             raise ValueError(unknown_name("preset", preset, self.costs))
-        return self.reproduce(preset, out, report)
+        parts = self.parts(preset)
+        for part in only:
+            if part not in parts:
+                raise ValueError(f"--only: {unknown_name(f'part of {self.name}', part, parts)}")
+        return self.reproduce(preset, out, report, tuple(only) or tuple(parts))
 
 
 def now_and_then(name: str, report: Report) -> "Callable[[training.Report], None]":

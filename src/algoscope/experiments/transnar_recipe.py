@@ -12,6 +12,7 @@ and scored on validation problems of their own, which neither training nor test 
 import dataclasses
 import json
 import pathlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from algoscope.experiments.experiment import Claim, Experiment, Report, Result, now_and_then
@@ -74,7 +75,19 @@ def config_of(search: Search, name: str, recipe: str) -> "TransnarConfig":
     return dataclasses.replace(config, steps=steps, tower=form)
 
 
-def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
+def _parts(preset: str) -> list[str]:
+    return [_title(*job) for job in _jobs(search_of(preset))]
+
+
+def _jobs(search: Search) -> list[tuple[str, str]]:
+    return [(name, recipe) for name in TOWERS for recipe in search.recipes]
+
+
+def _title(name: str, recipe: str) -> str:
+    return f"{name}-{recipe}"
+
+
+def reproduce(preset: str, out: pathlib.Path, report: Report, only: Sequence[str]) -> Result:
     import contextlib
 
     from algoscope.experiments.background import PendingReasoner
@@ -95,11 +108,11 @@ def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
     with reservation.for_runs(out, "a study"), contextlib.closing(pending) as reasoner:
         (out / "recipes").mkdir(exist_ok=True)
         validation = draw_all(orders)
-        if study.background:
+        jobs = [job for job in _jobs(search) if _title(*job) in only]
+        if study.background and any(name != "base" for name, _ in jobs):
             reasoner.start()
-        jobs = [(name, recipe) for name in TOWERS for recipe in search.recipes]
         for name, recipe in jobs:
-            scores = out / "recipes" / f"{name}-{recipe}.json"
+            scores = out / "recipes" / f"{_title(name, recipe)}.json"
             if not scores.exists():
                 found = _trained(search, name, recipe, out, reasoner, validation, report)
                 write_bytes(scores, json.dumps(found).encode())
@@ -124,7 +137,7 @@ def _trained(
     from algoscope.transnar.reasoner import reason
     from algoscope.transnar.scores import as_json, scores_of, tower_answers
 
-    title, config = f"{name}-{recipe}", config_of(search, name, recipe)
+    title, config = _title(name, recipe), config_of(search, name, recipe)
     path, progress = out / "recipes" / title, now_and_then(title, report)
     if runs.has_begun(path):
         check_same(path, runs.open(path).config, config.as_json())
@@ -147,7 +160,7 @@ def _results(search: Search, out: pathlib.Path) -> dict[str, Any]:
         name: {
             recipe: read_json(path, Any)
             for recipe in search.recipes
-            if (path := out / "recipes" / f"{name}-{recipe}.json").exists()
+            if (path := out / "recipes" / f"{_title(name, recipe)}.json").exists()
         }
         for name in TOWERS
     }
@@ -228,5 +241,6 @@ EXPERIMENTS = (
         },
         reproduce,
         shared="transnar",
+        parts=_parts,
     ),
 )

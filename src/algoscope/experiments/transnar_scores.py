@@ -5,6 +5,7 @@ in several classes of algorithms, and nothing on searching and on the maximum su
 """
 
 import pathlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from algoscope.experiments.experiment import PRESETS, Claim, Experiment, Report, Result
@@ -106,10 +107,16 @@ def study_of(preset: str) -> "Study":
     )
 
 
-def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
+def reproduce(preset: str, out: pathlib.Path, report: Report, only: Sequence[str]) -> Result:
     from algoscope.experiments.transnar_study import run_study
 
-    return result_of(run_study(study_of(preset), out, report))
+    return result_of(run_study(study_of(preset), out, report, only))
+
+
+def _parts(preset: str) -> list[str]:
+    from algoscope.experiments.transnar_study import parts_of
+
+    return parts_of(study_of(preset))
 
 
 def preset_of(results: dict[str, Any]) -> str:
@@ -200,5 +207,6 @@ EXPERIMENTS = (
         },
         reproduce,
         shared="transnar",
+        parts=_parts,
     ),
 )

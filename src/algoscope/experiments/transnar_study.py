@@ -90,6 +90,9 @@ class Study:
         return tuple(self.tower.steps * part // parts for part in range(1, parts))
 
 
+_MECHANISM = "mechanism"
+
+
 class Job(NamedTuple):
     """A part of a study: a tower, a rival, or, without a row, the mechanism."""
 
@@ -107,7 +110,7 @@ def jobs_of(study: Study) -> list[Job]:
     for row in study.rows:
         for stage, seed in enumerate(study.seeds if row.every_seed else study.seeds[:1]):
             stages[stage if row in MAIN_ROWS else -1].append(_job(study, row, seed))
-    stages[0].append(Job("mechanism", None, None, needs_reasoner=True))
+    stages[0].append(Job(_MECHANISM, None, None, needs_reasoner=True))
     return [job for stage in stages for job in stage]
 
 
@@ -123,8 +126,19 @@ def _job(study: Study, row: Row, seed: int) -> Job:
     return Job(name, row, config, reads or row.taught)
 
 
-def run_study(study: Study, out: pathlib.Path, report: Report = lambda _: None) -> dict[str, Any]:
-    """All that the study finds; if it is stopped, results.json holds what there was by then."""
+def parts_of(study: Study) -> list[str]:
+    """What can be made alone: rows, with all their seeds, and the mechanism."""
+    return [*(row.name for row in study.rows), _MECHANISM]
+
+
+def run_study(
+    study: Study,
+    out: pathlib.Path,
+    report: Report = lambda _: None,
+    only: Sequence[str] = (),
+) -> dict[str, Any]:
+    """All that the study finds, or these parts of it alone; if it is stopped, results.json holds
+    what there was by then."""
     path = out / "results.json"
     if path.exists():
         results = read_json(path, dict[str, Any])
@@ -138,18 +152,18 @@ def run_study(study: Study, out: pathlib.Path, report: Report = lambda _: None) 
         contextlib.closing(PendingReasoner(study.reasoner, out / "reasoner", report)) as reasoner,
     ):
         (out / "scores").mkdir(exist_ok=True)
+        jobs = [job for job in jobs_of(study) if not only or _part_of(job) in only]
         context = StudyContext(study, out, report, reasoner)
-        if study.background:
+        if study.background and any(job.needs_reasoner for job in jobs):
             # First: the processes that draw compile the algorithms for the reasoner's as well.
             _ = context.data
             reasoner.start()
-        jobs = jobs_of(study)
         while jobs:
             able = [job for job in jobs if not job.needs_reasoner or reasoner.ready()]
             job = (able or jobs)[0]
             context.do(job)
             jobs.remove(job)
-            results = _results(study, out, complete=not jobs)
+            results = _results(study, out)
             results["seconds_of_last_stretch"] = time.monotonic() - begun
             write_bytes(path, json.dumps(results, indent=1).encode())
     return _read(path)
@@ -159,11 +173,21 @@ def _read(path: pathlib.Path) -> Any:
     return read_json(path, Any)
 
 
+def _part_of(job: Job) -> str:
+    return _MECHANISM if job.row is None else job.row.name
+
+
+def _path_of(out: pathlib.Path, job: Job) -> pathlib.Path:
+    """The file that a job ends with."""
+    return out / f"{_MECHANISM}.json" if job.row is None else _scores_path(out, job.name)
+
+
 def _scores_path(out: pathlib.Path, name: str, step: int | None = None) -> pathlib.Path:
     return out / "scores" / (f"{name}.json" if step is None else f"{name}-at-{step}.json")
 
 
-def _results(study: Study, out: pathlib.Path, complete: bool) -> dict[str, Any]:
+def _results(study: Study, out: pathlib.Path) -> dict[str, Any]:
+    complete = all(_path_of(out, job).exists() for job in jobs_of(study))
     jobs = [job for job in jobs_of(study) if job.row is not None]
     made = [job for job in jobs if _scores_path(out, job.name).exists()]
     titles = {row: [job.name for job in made if job.row is row] for row in study.rows}
@@ -258,10 +282,9 @@ class StudyContext:
             self._mechanism()
             return
         path = _scores_path(self.out, job.name)
-        if job.config is not None:
-            self._train(job.name, job.config, job.row.taught)
         if not path.exists():
             if job.config is not None:
+                self._train(job.name, job.config, job.row.taught)
                 scores = self._scores(towers.load(self.out / job.name).tower, job.config)
             else:
                 assert job.row.answers is not None

@@ -7,7 +7,7 @@ import pathlib
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
@@ -33,7 +33,12 @@ class Reproduce(Verb):
     """The folder for all that is made; runs/NAME-PRESET if not given, or one that
     the experiments of a paper share."""
     results: Annotated[pathlib.Path | None, tyro.conf.arg(name="from")] = None
-    """Train nothing: print all tables and claims of the results in this folder or file."""
+    """Train nothing: print all tables and claims of the results in this folder, pack or file."""
+    only: tuple[str, ...] = ()
+    """Make these parts alone, such as single ensembles or towers; NAME --list lists them."""
+    pack: pathlib.Path | None = None
+    """For a borrowed machine: begin with what is finished in this file, if it is there, and leave
+    there all that is finished in the end."""
     seconds: float | None = None
     """Stop after so long; the same command goes on."""
     markdown: bool = False
@@ -45,7 +50,7 @@ class Reproduce(Verb):
         from algoscope import experiments
 
         if self.list:
-            return _listed()
+            return _listed() if self.name is None else _parts(self.name, self.preset)
         if self.results is not None:
             return self._answer(experiments.from_results(self.results))
         if self.name is None:
@@ -64,8 +69,12 @@ class Reproduce(Verb):
 
         report(f"{self.name} ({self.preset}) on {device_name()} into {out}")
         try:
-            with _stopped_after(self.seconds), progress.job(self.name):
-                result = experiment.run(self.preset, out, report)
+            with (
+                _kept(self.pack, out, report),
+                _stopped_after(self.seconds),
+                progress.job(self.name),
+            ):
+                result = experiment.run(self.preset, out, report, self.only)
         except Stopped as stopped:
             text = "stopped; what was done is safe, and the same command goes on"
             raise Stopped(text, stopped.signal) from None
@@ -97,6 +106,35 @@ def _listed() -> Answer:
             Table("what shows it", ["source", "table or figure", "experiment"], shown),
         ),
     )
+
+
+def _parts(name: str, preset: str) -> Answer:
+    from algoscope import experiments
+
+    parts = list(experiments.get(name).parts(preset))
+    rows = [[part] for part in parts]
+    return Answer(parts, (Table(f"parts of {name}, {preset}, for --only", ["part"], rows),))
+
+
+@contextlib.contextmanager
+def _kept(
+    path: pathlib.Path | None, out: pathlib.Path, report: Callable[[str], None]
+) -> Iterator[None]:
+    """Begins with a pack, and leaves one, however the work ends."""
+    if path is None:
+        yield
+        return
+    from algoscope.experiments import pack
+    from algoscope.files import make_room
+
+    make_room(path)
+    if path.exists():
+        report(f"{path}: {pack.unpack(path, out)} files were not in {out} yet")
+    try:
+        yield
+    finally:
+        pack.write(out, path)
+        report(f"{path}: {path.stat().st_size / 2**20:.1f} MiB, with all that is finished")
 
 
 def _order(shown: str) -> tuple[str, int]:

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+from collections.abc import Sequence
 
 from algoscope import statistics
 from algoscope.experiments.experiment import Claim, Experiment, Report, Result
@@ -16,7 +17,7 @@ Counts = dict[str, tuple[int, int]]
 """Problems whose traces are exact, and all of them; by task, reading and kind of problems."""
 
 
-def _reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
+def _reproduce(preset: str, out: pathlib.Path, report: Report, _only: Sequence[str]) -> Result:
     from algoscope.programs import printed, weight_pictures
 
     folder = out / "figures"

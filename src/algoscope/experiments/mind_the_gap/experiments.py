@@ -43,15 +43,22 @@ def _experiment(
 ) -> Experiment:
     """`figures` are drawn of this arm; `few` are the arms of the smoke preset, if not all."""
 
-    def reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
-        from algoscope.experiments.mind_the_gap import results
-        from algoscope.experiments.mind_the_gap.solutions import solve
+    def arms_of(preset: str) -> Sequence[Arm]:
+        return few if few is not None and preset == "smoke" else arms
 
-        chosen = few if few is not None and preset == "smoke" else arms
+    def reproduce(preset: str, out: pathlib.Path, report: Report, only: Sequence[str]) -> Result:
+        from algoscope.experiments.mind_the_gap import results
+        from algoscope.experiments.mind_the_gap.solutions import ensembles_in, solve
+
+        names = [arm.name for arm in arms_of(preset)]
+        chosen = [arm for arm in arms_of(preset) if arm.name in only]
         plans = [plan_of(preset, arm) for arm in chosen]
         if preset == "full":
             report(estimate(chosen, plans, out))
         solved = {plan.name: solve(plan, out, report) for plan in plans}
+        if len(chosen) < len(names):
+            there = ensembles_in(out) | solved
+            solved = {name: there[name] for name in names if name in there}
         if figures is not None:
             from algoscope.experiments.mind_the_gap.draw_figures import draw_all
 
@@ -69,6 +76,7 @@ def _experiment(
         reproduce,
         "mind-the-gap",
         tuple(shows),
+        lambda preset: [arm.name for arm in arms_of(preset)],
     )
 
 

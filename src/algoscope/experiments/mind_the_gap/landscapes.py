@@ -8,7 +8,7 @@ do not, so that the claims are about the rise.
 
 import json
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from algoscope.experiments.experiment import Claim, Experiment, Report, Result
 from algoscope.experiments.mind_the_gap.paper import SOURCE
 from algoscope.experiments.mind_the_gap.presets import BASELINES, costs, estimate, plan_of
-from algoscope.files import read_arrays, read_json, write_arrays, write_bytes
+from algoscope.files import RunError, read_arrays, read_json, write_arrays, write_bytes
 from algoscope.table import Table
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ _EFFORTS = {
 }
 
 
-def _reproduce(preset: str, out: pathlib.Path, report: Report) -> Result:
+def _reproduce(preset: str, out: pathlib.Path, report: Report, only: Sequence[str]) -> Result:
     from algoscope.experiments.mind_the_gap.solutions import solve
 
     effort = _EFFORTS[preset]
-    arms = [BASELINES[task] for task in effort.tasks]
+    arms = [BASELINES[task] for task in only]
     plans = [plan_of(preset, arm) for arm in arms]
     if preset == "full":
         report(estimate(arms, plans, out))
@@ -78,8 +78,13 @@ def _networks(solutions: "Solutions", effort: _Effort) -> "Iterator[tuple[str, N
     from algoscope.training.model import start_model
 
     task, config = solutions.plan.task, solutions.plan.training.network
-    chunk = next(path for path in sorted(solutions.folder.glob("seeds-*")) if path.is_dir())
-    run = runs.open(chunk)
+    chunks = [path for path in sorted(solutions.folder.glob("seeds-*")) if path.is_dir()]
+    if not chunks:
+        raise RunError(
+            f"{solutions.folder}: got results without weights, needed the run folder of a chunk, "
+            "such as a pack holds; train it again into another folder"
+        )
+    run = runs.open(chunks[0])
     seed = run.seeds_with_weights[0]
     features = {task: run.ensemble([seed]).member(0).features}
     yield "initial", start_model(features, config, jax.random.key(seed)).network(task)
@@ -194,4 +199,5 @@ EXPERIMENT = Experiment(
     _reproduce,
     "mind-the-gap",
     tuple(f"figure {number}" for number in (12, 13, 16, 17, 18)),
+    lambda preset: _EFFORTS[preset].tasks,
 )

@@ -51,11 +51,13 @@ def table_10(solved: Ensembles) -> Result:
 
 
 def table_14(solved: Ensembles) -> Result:
-    """The baselines learnt from answers alone."""
-    return tables.without_traces(
-        [solved[arm.name] for arm in BASELINES.values()],
-        [solved[arm.name] for arm in WITHOUT_TRACES.values()],
-    )
+    """The baselines learnt from answers alone, as far as both of a task are there."""
+    both = [
+        (solved[with_traces.name], solved[WITHOUT_TRACES[task].name])
+        for task, with_traces in BASELINES.items()
+        if {with_traces.name, WITHOUT_TRACES[task].name} <= solved.keys()
+    ]
+    return tables.without_traces([pair[0] for pair in both], [pair[1] for pair in both])
 
 
 def figures(solved: Ensembles) -> Result:
@@ -79,13 +81,11 @@ def summary(folder: pathlib.Path) -> Result | None:
     if not ensembles:
         return None
     traced = [ensembles[task] for task in TASKS if task in ensembles]
-    both = [s for s in traced if WITHOUT_TRACES[s.plan.task].name in ensembles]
     results = [Result([tables.provenance(ensembles)])]
     if traced:
         results += [tables.baselines(traced), Result([tables.traces(traced)])]
-    if both:
-        silent = [ensembles[WITHOUT_TRACES[s.plan.task].name] for s in both]
-        results.append(tables.without_traces(both, silent))
+    if any(arm.name in ensembles for arm in WITHOUT_TRACES.values()):
+        results.append(table_14(ensembles))
     results += [tables.scores(t, ensembles) for t in SCORE_TABLES if _begun(t, ensembles)]
     if any(arm.name in ensembles for arm in stability.ARMS):
         results.append(stability.result(ensembles))

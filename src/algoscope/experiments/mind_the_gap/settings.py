@@ -6,7 +6,7 @@ Nothing is trained: what is compared are the configurations of the other experim
 import dataclasses
 import json
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from algoscope.experiments.experiment import Claim, Experiment, Report, Result
@@ -76,7 +76,7 @@ OTHERS: dict[int, tuple[Arm, tuple[str, ...], str]] = {
 what the table says."""
 
 
-def _reproduce(_preset: str, _out: pathlib.Path, _report: Report) -> Result:
+def _reproduce(_preset: str, _out: pathlib.Path, _report: Report, _only: Sequence[str]) -> Result:
     return summary()
 
 
