@@ -25,7 +25,7 @@ import multiprocessing
 import pathlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -49,7 +49,6 @@ from algoscope.table import Table
 from algoscope.tasks import Batch, Task
 from algoscope.training.ensemble import start_learners
 from algoscope.training.graph_objective import GraphObjective
-from algoscope.training.model import Vectors
 from algoscope.training.optimiser import Learner
 from algoscope.training.plan import TrainingPlan, plan_training
 from algoscope.training.pool import TaskPlan, make_plan
@@ -244,8 +243,9 @@ def train(
 class Trained(NamedTuple):
     """The weights of all seeds."""
 
-    last: Vectors
-    best: Vectors
+    last: Mapping[str, Any]
+    """As `training.model.Vectors`."""
+    best: Mapping[str, Any]
     best_steps: np.ndarray
     """int32 [seed]"""
     seconds: np.ndarray

@@ -16,6 +16,7 @@ from algoscope.experiments.mind_the_gap import (
     paper,
     parallel,
     presets,
+    results,
     score_tables,
     stability,
     tables,
@@ -226,6 +227,25 @@ def test_what_is_gained_without_traces():
     assert [claim.holds for claim in result.claims] == [False, True]
     unclear = tables.without_traces(with_them[1:], [_made("dfs", [0.12, 0.16])])
     assert unclear.claims[0].holds is None
+
+
+def test_without_traces_as_far_as_both_are_there():
+    solved = {name: _made(name, [0.9, 0.92]) for name in ("bfs", "dfs")}
+    solved["bfs-without-traces"] = _made("bfs", [0.94, 0.96])
+    result = results.table_14(solved)
+    assert [row[0] for row in result.tables[0].rows] == ["bfs"]
+    assert [claim.text.split()[0] for claim in result.claims] == ["bfs"]
+    assert not results.table_14({}).claims
+
+
+def test_a_mean_near_its_margin_cannot_be_said():
+    table, claim = (
+        part[0]
+        for result in [tables.baselines([_made("bfs", [0.93, 0.999])])]
+        for part in (result.tables, result.claims)
+    )
+    assert claim.holds is None
+    assert table.rows[0][-1] == "too few"
 
 
 def test_correlations_beside_the_paper():
