@@ -4,8 +4,9 @@ import textwrap
 
 import pytest
 
+from algoscope.programs.faults import Fault
 from algoscope.programs.language import OTHER, POSITION, SELF, Atom, Number, Type
-from algoscope.programs.parser import Fault, ProgramError, parse
+from algoscope.programs.parser import ProgramError, parse
 
 LEADING = """
     found: Bool
@@ -113,15 +114,46 @@ def test_positions_count_from_the_first_line_of_the_program():
     assert faults_of("\n\n" + indented) == faults_of(program_text(far="far = fr"))
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("found: Bool", "found: Int"),
+        ("found: Bool\n", ""),
+        ("found or input.s", "found or input.t"),
+        ("parent = minimum(", "parent = argmin("),
+        ("hint.msk = visit", "hint.msc = visit"),
+        ("hint.pi_h = output.pi = pi if", "hint.pi_h = output.pi = p if"),
+        ("hint.d = far", "pair.a: Int\npair.a = edge.A\nhint.d = far"),
+        ("hint.d = far", "pair.a: Bool\npair.a = edge.B\nhint.d = far"),
+    ],
+)
+def test_what_only_follows_from_a_fault_is_none(right, wrong):
+    """One mistake, one fault, whatever the rest of the program reads."""
+    text = program_text()
+    assert right in text
+    faults = faults_of(text.replace(right, wrong))
+    assert len({fault.reason for fault in faults}) == 1, faults
+
+
+def test_a_text_without_statements_says_what_is_missing():
+    faults = faults_of("")
+    assert {fault.line for fault in faults} == {1}
+    assert len(faults) == 5
+
+
 NAMES = [
     ("far = parnt.far", "parnt.far", "unknown variable: 'parnt.far'"),
     ("far = fr + 1", "fr + 1", "unknown variable: 'fr'; did you mean far?"),
     ("far = parent.fr", "parent.fr", "unknown variable: 'fr'; did you mean far?"),
     ("far = input.sx", "input.sx", "unknown node input of bellman_ford: 'sx'; did you mean s?"),
-    ("far = input.A", "input.A", "unknown node input of bellman_ford: 'A'"),
+    (
+        "far = input.A",
+        "input.A",
+        "input.A: got a feature that is read of edges, needed one of nodes",
+    ),
     ("far = input.pi", "input.pi", "unknown node input of bellman_ford: 'pi'"),
     ("far = hint.dd", "hint.dd", "unknown node hint of bellman_ford: 'dd'; did you mean d?"),
-    ("far = hint.pi_h", "hint.pi_h", "unknown node hint of bellman_ford: 'pi_h'"),
+    ("far = hint.pi_h", "hint.pi_h", "needed one of nodes; in a selection it is `edge.hint.pi_h`"),
     ("far = parent.edge.B", "parent.edge.B", "unknown edge input of bellman_ford: 'B'"),
     ("far = other.far", "other.far", "cannot be read here; here one can read self.…, parent.…"),
     ("far = edge.A", "edge.A", "cannot be read here; here one can read self.…, parent.…"),
@@ -129,9 +161,13 @@ NAMES = [
 FORMS = [
     ("far = far * parent.far", "far * parent", "the nearest thing is a case, `a if b else 0`"),
     ("far = parent.edge.A * (1 + far)", "parent.edge.A *", "a product of two variables"),
-    ("far = far / 2", "far / 2", "not something that one round computes"),
+    ("far = far / 2", "far / 2", "got a division, needed a factor, such as 0.5 * x for x / 2"),
     ("far = far ** 2", "far ** 2", "not something that one round computes"),
-    ("far = max(far, 1)", "max(far", "not something that one round computes"),
+    ("far = max(far, 1)", "max(far", "unknown function: 'max'; did you mean maximum?"),
+    ("far = argmin(far)", "argmin(far", "unknown function: 'argmin'; did you mean minimum?"),
+    ("far = found & visit", "found &", "needed `and`, `or` and `not` of Bools"),
+    ("far = found or pi", "pi\nhint", "pi: needed a Bool, a mask or `not` of one"),
+    ("far = 1e999", "far = 1e999", "a number that is too large"),
     ("far = 'one'", "'one'", "not something that one round computes"),
     ("far = True", "True", "needed a number; a Bool counts as 0 or 1"),
     ("far = 1 if pi else 0", "pi else", "pi: needed a Bool, a mask or `not` of one"),
@@ -143,7 +179,7 @@ FORMS = [
         "once(",
         "once(value, when=condition) stands alone",
     ),
-    ("far = minimum(other.far)", "minimum(other.far)", "not something that one round computes"),
+    ("far = minimum(other.far)", "minimum(other.far)", "a selection has a name of its own"),
 ]
 SELECTIONS = [
     ("best = minimum(other.far, other.idx)", "minimum(other.far", "needed minimum(expression"),
@@ -169,8 +205,9 @@ STATEMENTS = [
     ("near: Bool = 1", "near: Bool = 1", "needed `name: Type`, `name: Type = 0`"),
     ("pi: Bool", "pi: Bool", "pi: declared twice"),
     ("parent = minimum(other.far)", "parent = minimum(other.far)", "parent: defined twice"),
-    ("visit = found", "visit = found\n", "visit: defined twice"),
-    ("other = found", "other = found", "other: defined twice, or a word of the language"),
+    ("visit = found", "visit = found\n", "visit: defined twice; needed another name"),
+    ("far = found", "far = found\n", "far: updated twice in a round; needed one sum of cases"),
+    ("other = found", "other = found", "other: a word of the language"),
     ("near = found and visit", "found and visit", "near: a name for something needs a sum"),
     ("near = positive(far)", "positive(far)", "near: a name for something needs a sum"),
     ("hint.e = far", "hint.e", "unknown hint of bellman_ford: 'e'; there is d, msk, pi_h"),
@@ -178,7 +215,7 @@ STATEMENTS = [
     ("output.d = far", "output.d", "unknown output of bellman_ford: 'd'"),
     ("input.s = far", "input.s =", "needed one name, or hint.NAME and output.NAME"),
     ("near = far = 1", "near = far", "needed one name, or hint.NAME and output.NAME"),
-    ("for x in y: pass", "for x", "needed `name: Type`"),
+    ("for x in y: pass", "for x", "got `for x in y:`, needed `name: Type`"),
     ("import os", "import os", "needed `name: Type`"),
     ("far += 1", "far += 1", "needed `name: Type`"),
 ]
@@ -216,7 +253,7 @@ def test_a_selection_is_not_shown():
 def test_a_variable_is_updated_once():
     (fault,) = faults_of(program_text(further="far = 0"))
     assert (fault.line, fault.column) == (12, 1)
-    assert fault.reason.startswith("far: defined twice")
+    assert fault.reason.startswith("far: updated twice in a round")
 
 
 def test_what_is_missing_is_listed_at_the_end():

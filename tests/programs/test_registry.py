@@ -5,7 +5,7 @@ from own_algorithm import program, way_out
 
 from algoscope import programs, tasks
 from algoscope.programs import Role, registry
-from algoscope.programs.expressions import Fault
+from algoscope.programs.faults import Fault
 from algoscope.programs.parser import ProgramError, parse
 
 HIGHEST = """

@@ -3,12 +3,13 @@
 import ast
 import contextlib
 import enum
+import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from algoscope.errors import unknown_name
 from algoscope.networks.encoders import reads_at
 from algoscope.programs.channels import names
+from algoscope.programs.faults import FaultError, not_computed
 from algoscope.programs.language import (
     ALWAYS,
     BACK,
@@ -39,23 +40,7 @@ from algoscope.tasks import Kind, Location, Task
 
 _BOOLEAN_KINDS = (Kind.MASK, Kind.MASK_ONE, Kind.CATEGORICAL, Kind.POINTER)
 _LEAST_WEIGHT_INVERSE = 32.0
-
-
-class Fault(NamedTuple):
-    line: int
-    column: int
-    reason: str
-
-    def __str__(self) -> str:
-        return f"line {self.line}, column {self.column}: {self.reason}"
-
-
-class FaultError(Exception):
-    """A fault that ends the reading of its statement."""
-
-    def __init__(self, node: ast.AST, reason: str):
-        super().__init__(reason)
-        self.fault = Fault(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1, reason)
+_PLURAL = {Location.NODE: "nodes", Location.EDGE: "edges", Location.GRAPH: "the graph"}
 
 
 class Scope(enum.Enum):
@@ -121,6 +106,9 @@ class Expressions:
                     )
                 return terms + _under(Guard(_complement(guard.unmet)), self.terms(orelse))
             case ast.BoolOp(op=ast.Or(), values=values):
+                for value in values:
+                    if isinstance(value, ast.Name | ast.Attribute | ast.Subscript):
+                        self._boolean(value, selecting=False)
                 return tuple(term for value in values for term in self.terms(value))
             case ast.BoolOp(op=ast.And()):
                 guard = self.guard(node)
@@ -257,6 +245,8 @@ class Expressions:
             case ast.Constant(value=bool()):
                 raise FaultError(node, "needed a number; a Bool counts as 0 or 1")
             case ast.Constant(value=int() | float() as value):
+                if not math.isfinite(float(value)):
+                    raise OverflowError
                 return ONE * float(value)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return self._linear(operand, selecting) * -1.0
@@ -277,7 +267,7 @@ class Expressions:
                 return a * b.constant if a.terms else b * a.constant
             case ast.Name() | ast.Attribute() | ast.Subscript():
                 return self._read(node, selecting)
-        raise FaultError(node, f"{ast.unparse(node)}: not something that one round computes")
+        raise FaultError(node, not_computed(node))
 
     def _places(self, selecting: bool) -> list[str]:
         """Whose values can be read."""
@@ -346,6 +336,17 @@ class Expressions:
             return read(GRAPH, f"{stage}.{name}")
         location = Location.EDGE if where.endswith(EDGE) else Location.NODE
         known = [name for name, place in places.items() if place is location]
+        if name not in known and name in places:
+            raise FaultError(
+                node,
+                f"{ast.unparse(node)}: got a feature that is read of {_PLURAL[places[name]]}, "
+                f"needed one of {_PLURAL[location]}"
+                + (
+                    f"; in a selection it is `edge.{'' if stage == 'input' else 'hint.'}{name}`"
+                    if places[name] is Location.EDGE
+                    else ""
+                ),
+            )
         if name not in known:
             raise FaultError(
                 node, unknown_name(f"{location} {stage} of {self.task.name}", name, known)

@@ -12,7 +12,7 @@ instead. An empty line ends a change. A reader sees what makes the program anoth
 mends the other mends both.
 """
 
-from algoscope.programs.expressions import Fault
+from algoscope.programs.faults import Fault
 
 _OUT, _IN = "-", "+"
 

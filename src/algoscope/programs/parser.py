@@ -7,15 +7,9 @@ import textwrap
 import warnings
 
 from algoscope import tasks
-from algoscope.errors import unknown_name
-from algoscope.programs.expressions import (
-    Expressions,
-    Fault,
-    FaultError,
-    Scope,
-    calls,
-    calls_inside,
-)
+from algoscope.errors import nearest, unknown_name
+from algoscope.programs.expressions import Expressions, Scope, calls, calls_inside
+from algoscope.programs.faults import Fault, FaultError
 from algoscope.programs.language import (
     ALWAYS,
     EDGE,
@@ -76,7 +70,7 @@ def parse(
     for statement in module.body:
         reader.read_or_note(statement)
     reader.end_round()
-    reader.check_completeness(len(text.splitlines()))
+    reader.check_completeness(max(1, len(text.splitlines())))
     if reader.faults:
         raise ProgramError(name, reader.faults)
     return GraphProgram(
@@ -129,21 +123,31 @@ class _Reader(Expressions):
         self.updated: set[str] = set()
         self.emitted: dict[str, Emitted] = {}
         self.faults: list[Fault] = []
+        self.doubtful: set[str] = set()
+        """What statements with a fault were to define, update or show."""
+        self.undeclared: set[str] = set()
+        """Of these, what was to be a variable."""
 
     def read_or_note(self, statement: ast.stmt) -> None:
-        """Reads a statement, or notes its fault; a variable whose update has a fault is not also
-        noted as one that is never updated."""
+        """Reads a statement, or notes its fault."""
         try:
             self._read_statement(statement)
-            return
         except FaultError as error:
-            self.faults.append(error.fault)
+            self._note(statement, error)
         except DegreeError as error:
-            self.faults.append(FaultError(statement, str(error)).fault)
+            self._note(statement, FaultError(statement, str(error)))
         except OverflowError:
-            self.faults.append(FaultError(statement, "a number that is too large").fault)
-        if isinstance(statement, ast.Assign):
-            self.updated |= {t.id for t in statement.targets if isinstance(t, ast.Name)}
+            self._note(statement, FaultError(statement, "a number that is too large"))
+
+    def _note(self, statement: ast.stmt, error: FaultError) -> None:
+        """Notes a fault once, and not what only follows from one noted before."""
+        targets = {ast.unparse(target) for target in _targets(statement)}
+        follows = error.names & self.doubtful or targets & self.undeclared
+        if not follows and error.fault not in self.faults:
+            self.faults.append(error.fault)
+        self.doubtful |= targets
+        if isinstance(statement, ast.AnnAssign):
+            self.undeclared |= targets
 
     def _read_statement(self, statement: ast.stmt) -> None:
         match statement:
@@ -167,8 +171,10 @@ class _Reader(Expressions):
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 used = (self.derived, self.selections, self.updates, self.pair_selections)
                 taken = any(name in names for names in used)
-                if taken or (name in _WORDS and name not in self.variables):
-                    raise FaultError(statement, f"{name}: defined twice, or a word of the language")
+                if name in _WORDS and name not in self.variables:
+                    raise FaultError(statement, f"{name}: a word of the language")
+                if taken:
+                    raise FaultError(statement, self._twice(name))
                 if name in self.variables:
                     self.updates[name] = Update(name, self.next_value(name, value))
                 elif calls(value, "minimum", "maximum") and _names_third_nodes(value):
@@ -187,7 +193,7 @@ class _Reader(Expressions):
                     try:
                         self._emit(target, value)
                     except FaultError as error:
-                        self.faults.append(error.fault)
+                        self._note(statement, error)
             case ast.Expr(value=ast.Name(id="then")):
                 if self.pair_selections or self.pair_updates:
                     raise FaultError(
@@ -199,9 +205,15 @@ class _Reader(Expressions):
             case _:
                 raise FaultError(
                     statement,
-                    "needed `name: Type`, `name: Type = 0`, `pair.name: Type`, `name = …`, "
-                    "`pair.name = …`, `hint.name = …`, `output.name = …` or `then`",
+                    f"got `{ast.unparse(statement).splitlines()[0][:60]}`, needed `name: Type`, "
+                    "`name: Type = 0`, `pair.name: Type`, `name = …`, `pair.name = …`, "
+                    "`hint.name = …`, `output.name = …` or `then`",
                 )
+
+    def _twice(self, name: str) -> str:
+        if name in self.updates:
+            return f"{name}: updated twice in a round; needed one sum of cases, or `then` between"
+        return f"{name}: defined twice; needed another name"
 
     def _declared(self, statement, name, annotation, brief) -> Variable:
         match annotation:
@@ -234,7 +246,7 @@ class _Reader(Expressions):
                 statement, unknown_name("variable of pairs", name, self.pair_variables)
             )
         if name in self.pair_updates:
-            raise FaultError(statement, f"{name}: defined twice, or a word of the language")
+            raise FaultError(statement, f"pair.{name}: updated twice")
         with self.of_pairs(Scope.UPDATE):
             self.pair_updates[name] = Update(name, self.terms(value))
 
@@ -351,21 +363,54 @@ class _Reader(Expressions):
         return dataclasses.replace(round_, updates=tuple(updates.values()))
 
     def check_completeness(self, last_line: int) -> None:
-        for name in self.variables:
-            if name not in self.updated:
-                self.faults.append(Fault(last_line, 1, f"{name}: declared and never updated"))
-        for name in self.pair_variables:
-            if name not in self.pair_updates:
-                reason = f"pair.{name}: declared and never updated"
-                self.faults.append(Fault(last_line, 1, reason))
-        for feature in self.task.features:
-            if feature.stage is not Stage.INPUT and feature.name not in self.emitted:
-                reason = f"{feature.stage}.{feature.name}: never shown, and {self.task.name} has it"
-                self.faults.append(Fault(last_line, 1, reason))
+        """Notes what is missing, but for what a statement with a fault was to give."""
+        missing = {
+            name: f"{name}: declared and never updated"
+            for name in self.variables
+            if name not in self.updated
+        }
+        missing |= {
+            f"pair.{name}": f"pair.{name}: declared and never updated"
+            for name in self.pair_variables
+            if name not in self.pair_updates
+        }
+        missing |= {
+            f"{feature.stage}.{feature.name}": (
+                f"{feature.stage}.{feature.name}: never shown, and {self.task.name} has it"
+            )
+            for feature in self.task.features
+            if feature.stage is not Stage.INPUT and feature.name not in self.emitted
+        }
         reads = any(round_.selections for round_ in self.rounds) or self.pair_selections
-        if not reads:
-            reason = "no minimum(…) or maximum(…): no node reads another"
-            self.faults.append(Fault(last_line, 1, reason))
+        if not reads and not self.doubtful:
+            missing[""] = "no minimum(…) or maximum(…): no node reads another"
+        self.faults += [
+            Fault(last_line, 1, reason)
+            for name, reason in missing.items()
+            if name not in self.doubtful and name not in self._meant()
+        ]
+
+    def _meant(self) -> set[str]:
+        """What is near to a name of a hint or an output that there is not."""
+        shown: dict[str, list[str]] = {}
+        for feature in self.task.features:
+            shown.setdefault(feature.stage, []).append(feature.name)
+        return {
+            f"{stage}.{near}"
+            for stage, _, name in (name.partition(".") for name in self.doubtful)
+            if name not in shown.get(stage, [])
+            for near in nearest(name, shown.get(stage, []))
+        }
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    """What the statement says something of."""
+    match statement:
+        case ast.Assign(targets=targets):
+            return targets
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            return [target]
+    return []
 
 
 def _names_third_nodes(call: ast.expr) -> bool:

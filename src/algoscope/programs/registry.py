@@ -10,7 +10,7 @@ import re
 
 from algoscope import tasks
 from algoscope.errors import unknown_name
-from algoscope.programs.expressions import Fault
+from algoscope.programs.faults import Fault
 from algoscope.programs.language import GraphProgram, Role
 from algoscope.programs.likeness import changed
 from algoscope.programs.parser import ProgramError, parse
