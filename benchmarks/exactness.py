@@ -7,7 +7,7 @@ comes, and a file that has rows is gone on with, so that a long measurement can 
     python benchmarks/exactness.py benchmarks/exactness.json --precision float64 --sizes 11 37
     python benchmarks/exactness.py benchmarks/exactness.json --positions families --sizes 11
     python benchmarks/exactness.py benchmarks/exactness.json \
-        --programs examples/floyd_warshall.program --positions even
+        --programs examples/floyd_warshall.program examples/lcs_length.py --positions even
     python benchmarks/exactness.py benchmarks/exactness.json --show
 
 A sample that is followed counts as below the margin where running error analysis cannot exclude
@@ -28,10 +28,11 @@ import jax
 from algoscope import files, programs, tasks
 from algoscope.falsify.cover import some_of_each
 from algoscope.falsify.families import domain, families
-from algoscope.programs import GraphProgram, Role
+from algoscope.programs import Role
 from algoscope.programs.precision import FLOAT32, FLOAT64
 from algoscope.programs.verification import Exactness, verify
 from algoscope.tasks.transforms import with_random_positions
+from algoscope.verbs.definitions import find_program
 
 _PRECISIONS = {"float32": FLOAT32, "float64": FLOAT64}
 
@@ -70,11 +71,6 @@ def references() -> list[str]:
     return sorted(found.values())
 
 
-def load(name: str) -> GraphProgram:
-    """A program of the library, or in a file."""
-    return programs.load(name) if name.endswith(".program") else programs.get(name)
-
-
 def measure(
     program: str,
     nodes: int,
@@ -85,7 +81,7 @@ def measure(
     follow: int | None = None,
 ) -> Row:
     jax.config.update("jax_enable_x64", precision == "float64")
-    graph = load(program)
+    graph = find_program(program)
     of_families = positions == "families"
     if of_families:
         each = max(1, round(count / len(families(domain(graph.task)))))
@@ -161,10 +157,10 @@ def main() -> None:
         for positions in options.positions
         for program in options.programs
         for seed in options.seeds
-        if positions != "random" or not load(program).needs_even_positions
+        if positions != "random" or not find_program(program).needs_even_positions
     ]
     known = {row.job for row in rows} | {row[:5] for row in rows if row.positions == "families"}
-    named = {job: (load(job[0]).name, *job[1:]) for job in jobs}
+    named = {job: (find_program(job[0]).name, *job[1:]) for job in jobs}
     todo = [job for job in jobs if named[job] not in known and named[job][:5] not in known]
     for done, job in enumerate(todo):
         if time.perf_counter() - begun > options.seconds:

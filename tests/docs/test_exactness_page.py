@@ -3,6 +3,7 @@
 import collections
 import json
 
+import pytest
 from pages import ROOT, one_line, read, table
 
 from algoscope import networks, programs, tasks
@@ -61,13 +62,14 @@ def test_float64():
     )
 
 
-def test_floyd_warshall_of_the_examples():
-    rows = [row for row in results("exactness.json") if row["program"] == "floyd_warshall"]
+@pytest.mark.parametrize("program", ["floyd_warshall", "lcs_length"])
+def test_programs_of_pairs_of_the_examples(program):
+    rows = [row for row in results("exactness.json") if row["program"] == program]
     first, *others = [
         f"{row['exact']} of {row['samples']} with {row['nodes']}{'' if k else ' nodes'}"
         for k, row in enumerate(rows)
     ]
-    assert others
+    assert [row["nodes"] for row in rows] == [11, 37, 64]
     assert all(row["positions"] == "even" and row["seed"] == 20261 + row["nodes"] for row in rows)
     assert f"seed 20261 + size): {', '.join([first, *others])}." in one_line(PAGE)
 

@@ -1,4 +1,5 @@
-"""Programs with pairs, compiled into a Triplet-GMPNN: Floyd and Warshall's algorithm."""
+"""Programs with pairs, compiled into a Triplet-GMPNN: Floyd and Warshall's algorithm, and the
+longest common subsequence."""
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from algoscope.programs.interpreter import show
 from algoscope.programs.panels import panels
 from algoscope.programs.triplets import turned
 from algoscope.programs.verification import agreement, verify
+from algoscope.verbs.definitions import find_program
 
+LCS = find_program(str(ROOT / "examples/lcs_length.py"))
 PROGRAM = programs.load(ROOT / "examples/floyd_warshall.program")
 
 
@@ -27,6 +30,37 @@ def test_compiled_it_is_the_algorithm_at_every_step():
     said = verify(PROGRAM, tasks.sample(PROGRAM.task, 9, 16, seed=4))
     assert said.network.exact_traces == said.network.exact_outputs == 1
     assert said.compilation.exact_traces == said.compilation.exact_outputs == 1
+
+
+def table_of_strings(x: int, y: int, count: int):
+    return tasks.sample("lcs_length", x, count, seed=x + y, length_2=y)
+
+
+@pytest.mark.parametrize(("x", "y"), [(2, 1), (2, 5), (5, 1), (4, 9), (12, 11), (32, 32)])
+def test_rows_that_nodes_keep_give_the_longest_common_subsequence(x, y):
+    batch = table_of_strings(x, y, 1 if x == 32 else 8)
+    shown = show(LCS, batch)
+    assert not shown.broken.any(), shown.reason
+    assert all(same.all() for same in agreement(shown.account, batch).values())
+
+
+def test_compiled_rows_are_right_at_every_step():
+    for x, y in ((2, 3), (6, 5)):
+        said = verify(LCS, table_of_strings(x, y, 16))
+        assert said.network.exact_traces == said.network.exact_outputs == 1
+        assert said.compilation.exact_traces == said.compilation.exact_outputs == 1
+
+
+def test_the_answer_is_of_the_table_after_the_last_hint():
+    """With the arrows of the last hint, other problems would be wrong."""
+    batch = table_of_strings(6, 5, 64)
+    last = batch.hints["b_h"][np.arange(64), batch.lengths - 1]
+    assert not (last == batch.outputs["b"]).all()
+    text = LCS.text.replace("0.5, pair.left_after, 0", "0.5, pair.left, 0")
+    shown = show(programs.parse("early", LCS.task, text), batch)
+    agreed = agreement(shown.account, batch)
+    assert agreed["b_h"].all()
+    assert not agreed["b"].all()
 
 
 def test_a_changed_program_is_noticed():
@@ -74,8 +108,9 @@ def test_an_edge_is_turned():
     ]
 
 
-def test_the_page_has_its_size():
-    network = compile_program(PROGRAM).network
+@pytest.mark.parametrize("program", [PROGRAM, LCS], ids=lambda program: program.name)
+def test_the_page_has_its_size(program):
+    network = compile_program(program).network
     parameters = sum(array.size for array in networks.arrays(network).values())
     config = network.config
     said = (

@@ -187,8 +187,9 @@ def _without_programs() -> str:
         f"Without a program: {', '.join(names)}. They show numbers of pairs of nodes that are "
         "updated over a third; an edge of a graph attention network shows a sum over its two ends "
         "and what it was given, which is too little (docs/explanation/exactness.md has the "
-        "measurement). With triplets there is one of Floyd and Warshall's algorithm, "
-        "examples/floyd_warshall.program.",
+        "measurement). With triplets there are two: of Floyd and Warshall's algorithm, "
+        "examples/floyd_warshall.program, and of the longest common subsequence, "
+        "examples/lcs_length.py.",
     )
 
 
