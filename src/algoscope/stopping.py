@@ -66,12 +66,23 @@ def is_loading(frame: types.FrameType | None) -> bool:
     return False
 
 
-_under_way: list[Asked] = []
+_under_way: list[object] = []
 
 
 def is_answered() -> bool:
     """Whether somebody hears signals who ends by himself, when it is safe to."""
     return bool(_under_way)
+
+
+@contextlib.contextmanager
+def answering() -> Iterator[None]:
+    """Work that ends by itself after a signal, however long that takes: it leaves what it has."""
+    work = object()
+    _under_way.append(work)
+    try:
+        yield
+    finally:
+        _under_way.remove(work)
 
 
 @contextlib.contextmanager

@@ -2,15 +2,17 @@
 
 import dataclasses
 import json
+import time
 import zipfile
 
 import pytest
 
-from algoscope import experiments, networks, runs, tasks, training
+from algoscope import experiments, networks, runs, stopping, tasks, training
 from algoscope.experiments import pack
 from algoscope.experiments.mind_the_gap import landscapes
 from algoscope.experiments.mind_the_gap.solutions import Plan, ensembles_in, solve
 from algoscope.runs import live, lock
+from algoscope.verbs import reproduce
 
 PLAN = Plan(
     training.TrainingConfig(
@@ -152,6 +154,29 @@ def test_parts_are_made_alone_and_packed(algoscope, tmp_path):
     ]
     assert chunks[0].read_bytes() == chunks[1].read_bytes()
     assert "bfs-ablated" in algoscope("reproduce", "--from", "kept.zip")
+
+
+def test_a_pack_is_left_though_a_library_swallows_the_first_stop(algoscope, tmp_path, monkeypatch):
+    deaf = []
+
+    def work(_preset, out, _report, _only):
+        out.mkdir()
+        (out / "found.json").write_text("{}")
+        try:
+            time.sleep(60)
+        except training.Stopped:  # As in a callback of C code.
+            deaf.append(stopping.is_answered())
+        time.sleep(60)
+
+    slow = dataclasses.replace(experiments.get("mind-the-gap-settings"), reproduce=work)
+    monkeypatch.setattr(experiments, "get", lambda name: slow)
+    monkeypatch.setattr(reproduce, "_AGAIN", 0.3)
+    with pytest.raises(SystemExit):
+        algoscope("reproduce", "slow", "--seconds", "0.5", "--pack", "kept.zip", "--out", "here")
+    assert deaf == [True]
+    assert not stopping.is_answered()
+    with zipfile.ZipFile(tmp_path / "kept.zip") as kept:
+        assert kept.namelist() == ["found.json"]
 
 
 @pytest.mark.parametrize("preset", ["smoke", "full"])

@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from algoscope import progress
+from algoscope import progress, stopping
 from algoscope.errors import Stopped
 from algoscope.table import Table
 from algoscope.verbs.output import Answer, Verb
 
 if TYPE_CHECKING:
     from algoscope.experiments import Result
+
+
+_AGAIN = 15.0
+"""Seconds after which work that has not stopped is asked once more; a checkpoint takes a few."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -130,11 +134,12 @@ def _kept(
     make_room(path)
     if path.exists():
         report(f"{path}: {pack.unpack(path, out)} files were not in {out} yet")
-    try:
-        yield
-    finally:
-        pack.write(out, path)
-        report(f"{path}: {path.stat().st_size / 2**20:.1f} MiB, with all that is finished")
+    with stopping.answering():
+        try:
+            yield
+        finally:
+            pack.write(out, path)
+            report(f"{path}: {path.stat().st_size / 2**20:.1f} MiB, with all that is finished")
 
 
 def _order(shown: str) -> tuple[str, int]:
@@ -145,19 +150,24 @@ def _order(shown: str) -> tuple[str, int]:
 
 @contextlib.contextmanager
 def _stopped_after(seconds: float | None) -> Iterator[None]:
-    """Raises Stopped on SIGTERM, which comes by itself after so many seconds."""
+    """Raises Stopped on SIGTERM, which comes by itself after so many seconds, and again and again
+    until the work has ended: what it interrupts may be a library's own callback, which goes on."""
+    over = threading.Event()
+
+    def ask_after(wait: float) -> None:
+        while not over.wait(wait):
+            wait = _AGAIN
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def stop(_number: int, _frame: Any) -> None:
         raise Stopped
 
     # Also where nothing is trained: the exception ends child processes on its way.
     before = signal.signal(signal.SIGTERM, stop)
-    timer = threading.Timer(seconds or 0, os.kill, (os.getpid(), signal.SIGTERM))
-    timer.daemon = True
     if seconds:
-        timer.start()
+        threading.Thread(target=ask_after, args=(seconds,), daemon=True).start()
     try:
         yield
     finally:
-        timer.cancel()
+        over.set()
         signal.signal(signal.SIGTERM, before)
