@@ -160,6 +160,17 @@ def test_items_are_written_with_their_traces(algoscope, tmp_path):
         algoscope("items", "--out", str(tmp_path / "items.txt"))
 
 
+_BOXES = """svg => {
+  const sides = (part) => {
+    const { left, right } = part.getBoundingClientRect();
+    return [left, right];
+  };
+  for (const text of svg.querySelectorAll("text")) text.style.fontFamily = "DejaVu Sans";
+  return [...svg.querySelectorAll("g:has(> g > path):has(> text)")]
+    .map((word) => [sides(word.querySelector("path")), sides(word.querySelector("text"))]);
+}"""
+
+
 def test_what_heads_do_is_kept_listed_and_drawn(algoscope, tmp_path, monkeypatch, visit, axe):
     monkeypatch.chdir(tmp_path)
     command = "primitives --model navigator --count 12"
@@ -182,6 +193,10 @@ def test_what_heads_do_is_kept_listed_and_drawn(algoscope, tmp_path, monkeypatch
     assert page.count("<svg") == 2, "one figure, for screens and for telephones"
     shown, troubles = visit((out / "page.html").as_uri(), width=NARROWEST)
     assert not troubles
+    boxes = shown.locator("svg.narrow").evaluate(_BOXES)
+    assert len(boxes) >= 2
+    for (left, right), (begin, end) in boxes:
+        assert left < begin < end < right, "words stay in their boxes"
     assert too_wide(shown, next(iter(FONTS))) == []
     assert obstacles(shown, axe) == []
     assert askew(shown) == {}

@@ -11,8 +11,11 @@ from algoscope.llm.places import PLACES, Knowledge
 from algoscope.report.figures import style
 from algoscope.report.figures.style import Drawn
 
-_GAP = 0.16
-"""Between a box and the arrows that end there, in lines."""
+_GAP = 0.22
+"""Between the middle of a box and the arrows that end there, in lines."""
+_PADDING = 0.7
+"""Round the words of a box, of their size: a page's font may be wider than the one it was drawn
+for."""
 
 
 class _Arrow(NamedTuple):
@@ -100,7 +103,8 @@ def _drawn(
         aside = 0.02 + bend * 0.13 * (v - y)
         axes.text((x + u) / 2 + aside, (y + v) / 2, f"{share:.2f}", va="center")
     for label, (x, y) in places.items():
-        box = {"boxstyle": "round", "facecolor": style.PAPER, "edgecolor": style.REFERENCE}
+        shape = f"round,pad={_PADDING},rounding_size=0.3"
+        box = {"boxstyle": shape, "facecolor": style.PAPER, "edgecolor": style.REFERENCE}
         axes.text(x, y, label, ha="center", va="center", bbox=box)
     said = "; ".join(f"{a} to {b}, {share:.2f}" for a, b, share in arrows)
     return Drawn(
