@@ -171,6 +171,7 @@ const Editor = (kind, recorded, changed) => {
   // stays while steps are played.
   const weight = make("input", { type: "number", step: "any", min: 0, "aria-label": "weight" });
   weight.addEventListener("change", () => {
+    if (!selected?.edge) return; // It was parted while its weight was written.
     const [a, b] = selected.edge;
     attempt(() => Graph.withEdge(graph, kind, a, b, Graph.weightOf(weight.value)),
       `${a} ${arrow} ${b} has another weight.`);
