@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 from tiny import AXES, BASE, LONG, ONE, SETTINGS, SWEEP, TOML, begun, contents, wait_until
 
 from algoscope import runs, sweeps
-from algoscope.runs import RunError
+from algoscope.runs import RunError, lock
 
 ALGOSCOPE = [sys.executable, "-c", "from algoscope.cli import main; main()"]
 
@@ -103,3 +104,37 @@ def test_a_run_that_fails_says_why_and_others_go_on(tmp_path):
     assert sweeps.counts(list(places.values())) == {"failed": 1, "waiting": 8}
     assert "exists already" in str(sweeps.status_table(tmp_path, list(places.values())))
     assert "Traceback" in item.log.read_text()
+
+
+@pytest.fixture
+def finished(tmp_path, shared, reference) -> sweeps.Item:
+    """A run of the sweep that was made before."""
+    sweeps.write_specification(SWEEP, tmp_path)
+    item = sweeps.plan(SWEEP, tmp_path, SETTINGS)[-1].item
+    shutil.copytree(shared / "reference" / item.name, item.path)
+    return item
+
+
+def test_a_run_that_failed_and_was_finished_by_hand_is_done_by_the_same_command(finished, tmp_path):
+    """Nothing is left of its error, so that the sweep does not end with a failure for ever."""
+    finished.error.write_text("no space left on device\n")
+    assert sweeps.counts(sweeps.positions(tmp_path)) == {"failed": 1, "waiting": 8}
+    assert not sweeps.is_done(finished)
+    assert sweeps.do(finished).end is sweeps.End.FINISHED
+    assert sweeps.is_done(finished)
+    assert sweeps.counts(sweeps.positions(tmp_path)) == {"done": 1, "waiting": 8}
+
+
+def test_two_attempts_at_one_run_take_turns(finished):
+    """The second may not fail because the first, which was taken for lost, is still at it."""
+    ends: list[sweeps.Outcome] = []
+    second = threading.Thread(target=lambda: ends.append(sweeps.do(finished)))
+    with finished.log.open("a") as first:
+        assert lock.take(first)
+        second.start()
+        wait_until(lambda: "waiting for it" in finished.log.read_text() or not second.is_alive())
+        assert second.is_alive()
+        assert not ends
+    second.join()
+    assert [outcome.end for outcome in ends] == [sweeps.End.FINISHED]
+    assert not finished.error.exists()

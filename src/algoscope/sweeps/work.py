@@ -52,9 +52,10 @@ def do(item: Item) -> Outcome:
     """Trains the run, or goes on with it, and does what comes after."""
     keep_compiled_programs()
     use_devices(item.settings.devices)
-    item.error.unlink(missing_ok=True)
-    with _log(item.log) as line, progress.shown_on(line):
+    with _log(item.log) as (file, line), progress.shown_on(line):
         try:
+            _wait_until_ours(file, line)
+            item.error.unlink(missing_ok=True)
             _after(item, _trained(item, line), line.report)
         except (Stopped, KeyboardInterrupt) as stopped:
             line.report(str(stopped) or "interrupted")
@@ -72,6 +73,8 @@ def is_done(item: Item) -> bool:
     `do`, which fails with the reason, so that the other runs go on."""
     path = pathlib.Path(item.path)
     try:
+        if item.error.is_file():  # Also where somebody has finished the run since.
+            return False
         if not (path / "results.json").is_file() or not folder.open_run(path).finished:
             return False
         words = Words.read(path)
@@ -160,14 +163,22 @@ def _after(item: Item, run: Run, say: Callable[[str], None]) -> None:
     say("finished")
 
 
+def _wait_until_ours(file: TextIO, line: ProgressLine) -> None:
+    """One attempt at a time, by the lock of the log, by which others see, too, that the run is in
+    somebody's hands. There are two where an engine took one for lost that was not."""
+    if not lock.take(file):
+        line.report("another process is making this run; waiting for it")
+        while not lock.take(file):
+            pass  # It is patient itself.
+
+
 @contextlib.contextmanager
-def _log(path: pathlib.Path) -> Iterator[ProgressLine]:
+def _log(path: pathlib.Path) -> Iterator[tuple[TextIO, ProgressLine]]:
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file: TextIO = path.open("a", buffering=1)
     with file:
-        lock.take(file)  # By which others see that the run is in somebody's hands.
         file.write(f"--- {folder.now()} on {platform.node()}, process {os.getpid()}\n")
         line = ProgressLine(file)
-        yield line
+        yield file, line
         line.close()
