@@ -60,6 +60,7 @@ TITLES = {
     "blind": "Blind programs",
     "held_out": "Held-out programs",
     "held_out_2": "Second held-out set",
+    "held_out_3": "Third held-out set",
 }
 DISGUISES = ("plain", "permuted", "softened", "noisy", "padded")
 INTERPRETED = "interpreted"
