@@ -15,7 +15,7 @@ from oracle.task_goldens import arrays_of, digests
 
 import algoscope
 from algoscope import tasks
-from algoscope.tasks.compilation import cached, compiled, order
+from algoscope.tasks.compilation import cached, compiled, order, ties_in_order
 
 
 def python(code: str, *arguments: str, path: tuple[str, ...] = (), **environment: str) -> str:
@@ -93,6 +93,10 @@ def compiled_order(values):
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=70))
 def test_compiled_order_has_ties_as_numpy_has_them(values):
     given_values = np.array(values, np.float64)
+    assert np.array_equal(compiled_order(given_values), np.argsort(given_values))
+    with ties_in_order():
+        in_order = compiled_order(given_values)
+    assert np.array_equal(in_order, np.argsort(given_values, kind="stable"))
     assert np.array_equal(compiled_order(given_values), np.argsort(given_values))
 
 

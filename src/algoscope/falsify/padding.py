@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from algoscope.falsify.disagreement import Disagreement
+from algoscope.falsify.ties import hangs_on_sorting
 from algoscope.tasks import Batch
 
 _MOST_WORK = 2**22
@@ -18,7 +19,8 @@ def in_parts(
     batch: Batch, compare_part: Callable[[Batch], Disagreement]
 ) -> tuple[Disagreement, np.ndarray]:
     """Compares problems of one size in batches of few shapes, [.., problem] each; and which of the
-    problems count: those with traces that are not too long, bool [problem]."""
+    problems count: those with traces that are not too long, but for disagreements where the trace
+    hangs on how ties are sorted, bool [problem]."""
     lengths = np.asarray(batch.lengths)
     counted = (lengths * batch.nodes**2 <= _MOST_WORK) | (lengths <= batch.nodes)
     times = np.array([padded_time(batch.nodes, int(length)) for length in lengths])
@@ -33,7 +35,12 @@ def in_parts(
                 whole = _nothing((*part.wrong.shape[:-1], len(batch)))
             for values, some in zip(whole, part, strict=True):
                 values[..., chosen] = some[..., : len(chosen)]
-    return _nothing((len(batch),)) if whole is None else whole, counted
+    if whole is None:
+        return _nothing((len(batch),)), counted
+    disagreeing = np.flatnonzero(whole.wrong.reshape(-1, len(batch)).any(0))
+    if len(disagreeing):
+        counted[disagreeing] &= ~hangs_on_sorting(batch.take(disagreeing))
+    return whole, counted
 
 
 def _nothing(shape: tuple[int, ...]) -> Disagreement:

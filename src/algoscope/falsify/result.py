@@ -30,7 +30,8 @@ class Falsification(NamedTuple):
     steps: int
     """The most steps that the algorithm took on a problem."""
     left_out: int
-    """Problems that do not count: beyond the certificate, or with too long a trace."""
+    """Problems that do not count: beyond the certificate, with too long a trace, or with ties that
+    only the processor's sorting decides."""
     certified: bool
     """Whether problems beyond a certificate were left out."""
     tolerance: float

@@ -7,11 +7,13 @@ cache name therefore carries a digest of all sources of `algoscope.tasks`, so th
 algorithm is never run from a stale cache.
 """
 
+import contextlib
 import functools
 import hashlib
 import pathlib
+import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -92,7 +94,24 @@ def order(values):
 
     Where decimals are truncated ties are common, and there dm-clrs's answers depend on them.
     """
-    return np.argsort(values)
+    return _ranks(values)
+
+
+@contextlib.contextmanager
+def ties_in_order() -> Iterator[None]:
+    """Meanwhile `order` keeps equal values in the order of their indices, in this thread."""
+    _sorting.stable = True
+    try:
+        yield
+    finally:
+        _sorting.stable = False
+
+
+_sorting = threading.local()
+
+
+def _ranks(values):
+    return np.argsort(values, kind="stable" if getattr(_sorting, "stable", False) else None)
 
 
 if numba is not None:
@@ -106,7 +125,7 @@ if numba is not None:
             for i in range(1, ranks.shape[0]):
                 if values[ranks[i]] == values[ranks[i - 1]]:
                     with objmode(ranks="int64[::1]"):
-                        ranks = np.argsort(values)
+                        ranks = _ranks(values)
                     break
             return ranks
 
