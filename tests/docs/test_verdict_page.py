@@ -19,6 +19,8 @@ from algoscope.verdict import APPROXIMATES, FAILS, RUNS, SHORTCUT, UNDECIDED, WO
 
 SECOND = "held_out_2_first"
 """The second held-out set, as it was judged before anything was changed."""
+THIRD = "held_out_3_first"
+"""The third one."""
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +83,7 @@ def test_the_bound_on_what_is_rare_lies_between_what_the_tuning_half_has(page):
     assert f"differ on up to {100 * exact:.1f} %, its *shortcuts* on {100 * shortcut:.1f} %" in text
 
 
-@pytest.mark.parametrize("name", ["zoo", "trained_zoo", SECOND])
+@pytest.mark.parametrize("name", ["zoo", "trained_zoo", SECOND, THIRD])
 def test_what_approximates_disagrees_rarely(name):
     stored = json.loads((ROOT / "benchmarks" / f"{name}.json").read_text()).values()
     assert max(r["rate"] for r in stored if r and r["word"] == APPROXIMATES) <= RARE
@@ -98,7 +100,7 @@ def test_structures_and_rules_are_counted(page):
 def zoo() -> dict[tuple[str, bool], Counter]:
     """The words by set and truth, from what `zoo.py report` prints."""
     words: dict[tuple[str, bool], Counter] = {}
-    printed = _printed("zoo", "report") + _printed("zoo", "report", SECOND)
+    printed = "".join(_printed("zoo", "report", results) for results in ("", SECOND, THIRD))
     for section in printed.strip().split("### ")[1:]:
         name = section.partition(",")[0].lower()
         [made] = tables(section)
@@ -111,7 +113,7 @@ def zoo() -> dict[tuple[str, bool], Counter]:
 
 def test_the_page_shows_what_the_zoo_says(page, zoo):
     shown = table(page, "set", "truth", "subjects", "runs")
-    assert len(shown.rows) == len(zoo) == 10
+    assert len(shown.rows) == len(zoo) == 12
     for name, truth, *counts in shown.rows:
         words = zoo[name, truth == "exact"]
         assert [int(count) for count in counts] == [
@@ -129,10 +131,14 @@ def test_no_wrong_program_runs_and_no_exact_one_takes_a_shortcut(zoo):
             assert not words[RUNS], name
 
 
-def test_the_page_says_how_much_of_the_second_set_was_judged(page):
-    judged = json.loads((ROOT / "benchmarks" / f"{SECOND}.json").read_text())
-    programs = list((ROOT / "benchmarks" / "programs" / "held_out_2").glob("*.program"))
-    assert f"{len(judged)} of the {len(programs)} programs of the second set" in one_line(page)
+@pytest.mark.parametrize(
+    ("ordinal", "folder", "results"),
+    [("second", "held_out_2", SECOND), ("third", "held_out_3", THIRD)],
+)
+def test_the_page_says_how_much_of_a_set_was_judged(page, ordinal, folder, results):
+    judged = json.loads((ROOT / "benchmarks" / f"{results}.json").read_text())
+    programs = list((ROOT / "benchmarks" / "programs" / folder).glob("*.program"))
+    assert f"{len(judged)} of the {len(programs)} programs of the {ordinal} set" in one_line(page)
     assert not any(result.get("contradicted") for result in judged.values())
     assert all(result["smallest"] for result in judged.values() if result["rate"])
 

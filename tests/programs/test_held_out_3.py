@@ -31,6 +31,11 @@ def test_every_program_was_looked_at():
     assert f"{counted} and {len(wrong)} wrong" in one_line(README)
 
 
+def test_no_two_sets_have_a_program_of_the_same_name():
+    names = [path.stem for path in FOLDER.parent.glob("*/*.program")]
+    assert len(names) == len(set(names)) > len(TRUTH)
+
+
 @pytest.mark.parametrize("name", TRUTH)
 def test_the_table_says_what_was_found(name):
     row = TRUTH[name]
