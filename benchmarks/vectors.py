@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from algoscope import runs
-from algoscope.files import write_bytes
+from algoscope.files import read_arrays, write_bytes
+from algoscope.runs.folder import METRICS
 from algoscope.table import Table
 from algoscope.transnar.scores import from_json, mean_clrs
 
@@ -59,7 +60,8 @@ def differences(folder: pathlib.Path, first: pathlib.Path) -> dict[str, Any]:
             continue
         if not runs.open(first / run.name).finished:
             continue
-        ours, theirs = (runs.open(at / run.name).metrics.loss for at in (folder, first))
+        # Towers have no validation, so there are no `Run.metrics` of them.
+        ours, theirs = (read_arrays(at / run.name / METRICS)["loss"] for at in (folder, first))
         relative = np.abs(ours - theirs).reshape(len(ours), -1).max(1) / np.abs(theirs).mean()
         differing = np.flatnonzero(relative)
         found[run.name] = {

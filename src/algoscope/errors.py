@@ -3,7 +3,7 @@
 import contextlib
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 _MOST_GUESSES = 3
 _TELLING_PART = 3
@@ -45,6 +45,11 @@ class Faults:
         """Raises a ConfigError if anything was."""
         if self._lines:
             raise ConfigError("\n".join(self._lines))
+
+
+def together(heading: str, faults: Sequence[str]) -> str:
+    """One fault stands beside its heading, several stand below it."""
+    return heading + ("\n" if len(faults) > 1 else " ") + "\n".join(faults)
 
 
 def unknown_name(what: str, given: object, known: Iterable[str]) -> str:

@@ -46,5 +46,5 @@ def test_without_a_whole_one_there_is_a_clear_error(tmp_path):
         checkpoints.read(tmp_path)
     checkpoints.write(tmp_path, 5, named(5))
     next(tmp_path.iterdir()).write_bytes(b"")
-    with pytest.raises(RunError, match="is damaged"):
+    with pytest.raises(RunError, match=r"from \(each of 1 is damaged\); train anew with --force$"):
         checkpoints.read(tmp_path)

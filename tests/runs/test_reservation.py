@@ -277,3 +277,26 @@ def test_files_have_the_mode_that_the_user_wants(tmp_path, mask, monkeypatch):
     for path in written:
         full = 0o777 if path.is_dir() else 0o666
         assert stat.S_IMODE(path.stat().st_mode) == full & ~mask, path
+
+
+def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(tmp_path):
+    """As whoever opens one would, until somebody used it."""
+    names = (lock.FILE, live.FILE, "results.json", "metrics.parquet", "findings/bfs.json")
+    for number, name in enumerate(names):
+        run = finished_run(tmp_path / f"run-{number}")
+        parquet.write(run)
+        (run.path / name).parent.mkdir(exist_ok=True)
+        (run.path / name).unlink(missing_ok=True)
+        os.mkfifo(run.path / name)
+    stopped = reservation.create(tmp_path / "stopped", CONFIG)
+    (stopped.path / lock.FILE).unlink(missing_ok=True)
+    os.mkfifo(stopped.path / lock.FILE)
+    os.mkfifo(tmp_path / ".index.json")
+    states = {entry.name: entry.state for entry in index.entries(tmp_path)}
+    assert states.pop("run-2") == State.DAMAGED
+    assert states.pop("stopped") == State.STOPPED
+    assert set(states.values()) == {State.FINISHED}
+    assert live.read(tmp_path / "run-1") is None
+    assert parquet.query(tmp_path, "select count(*) from metrics").rows
+    with pytest.raises(RunError, match="cannot be written"), lock.hold(stopped.path):
+        pass

@@ -23,7 +23,8 @@ RING = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
 
 
 def weighted(value) -> nx.Graph:
-    graph = nx.Graph([("a", "b")])
+    graph = nx.Graph()
+    graph.add_edge("a", "b", weight=1)
     graph.add_edge("b", "c", weight=value)
     return graph
 
@@ -155,6 +156,18 @@ GRAPHS = {
         tolled(length=2.0),
         {"weight": "length", "source": "a"},
         "weight: got no length on the edge from 'a' to 'b', needed an attribute that every edge",
+    ),
+    "a weight that one edge lacks, where none was named": (
+        "dijkstra",
+        tolled(weight=2.0),
+        {"source": "a"},
+        "weight: got no weight on the edge from 'a' to 'b', needed an attribute that every edge",
+    ),
+    "more nodes than an adjacency matrix can have": (
+        "bfs",
+        nx.empty_graph(1_000_000),
+        {"source": 0},
+        "a graph of 1000000 nodes: needs about 32 TB of memory",
     ),
     "a named weight beside an array": (
         "dijkstra",

@@ -1,4 +1,4 @@
-"""177 mistakes of users over all verbs and entry points, each answered by one line that begins with
+"""181 mistakes of users over all verbs and entry points, each answered by one line that begins with
 *error* and names what was given. What is no command ends with status 2 and names the help; no line
 tells of a fault of Algoscope, and no mistake leaves a file."""
 
@@ -36,6 +36,10 @@ FILES = {
     "leaves.py": "def answer(batch):\n    raise SystemExit(0)\n",
     "bare.py": "def answer():\n    return {}\n",
     "deep.py": "def answer(batch):\n    return answer(batch)\n",
+    "from_one.py": "def answer(batch):\n    return {'pi': batch.outputs['pi'] + 1}\n",
+    "nan.py": "def answer(batch):\n    return {'pi': batch.outputs['pi'] * float('nan')}\n",
+    "ends.py": "def answer(batch):\n    raise GeneratorExit('mine')\n",
+    "ended.py": "raise BaseException('mine')\n",
     "three.py": "def answer(batch):\n    return 3\n",
     "names.py": "def answer(batch):\n    return {'nothing': batch}\n",
     "nothing_recorded.py": "def record(batch):\n    return None\n",
@@ -165,6 +169,11 @@ WRONG = {
     "judge a.safetensors": "a.safetensors",
     "judge own.py": "--task",
     "judge own.py --task bfs": "own.py",
+    "judge from_one.py --task bfs": "from_one.py gave for bfs does not fit the batch that it was "
+    "given: outputs['pi']: got numbers from 1 to 16, needed nodes: whole numbers from 0 to 15",
+    "judge nan.py --task bfs": "outputs['pi']: got numbers that are not finite",
+    "judge ends.py --task bfs": "ends.py, line 2: GeneratorExit: mine",
+    "judge ended.py --task bfs": "ended.py, line 1: BaseException: mine",
     "judge three.py --task bfs": "got int for a batch of bfs",
     "judge names.py --task bfs": "unknown output of bfs: 'nothing'",
     "judge raises.py --task bfs": "raises.py, line 2: KeyError: 'my key'",

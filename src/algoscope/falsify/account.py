@@ -14,15 +14,18 @@ import numpy as np
 
 from algoscope import tasks
 from algoscope.arrays import given_array
-from algoscope.errors import unknown_name
+from algoscope.errors import together, unknown_name
 from algoscope.networks import Network
 from algoscope.recording import Recording
-from algoscope.tasks import Batch, Stage, Task
+from algoscope.tasks import Batch, Kind, Stage, Task
+from algoscope.tasks.batch import valid_steps
 from algoscope.tasks.transforms import hints_to_predict
 
 Function = Callable[[Batch], Recording | Mapping[str, Any]]
 """From a batch to a recording, or to the outputs alone by name."""
 Subject = Network | Function
+_FROM_FILE = "<run_path>"
+"""What Python says of functions that a file defines which was run by its path."""
 _FIRST, _FIRST_SIZE = 2, 16
 """On so few problems, of this size, a function is tried before any work is done."""
 
@@ -64,10 +67,7 @@ def observe(function: Function, batch: Batch) -> Recording | dict[str, np.ndarra
             "Recording (Recording.from_arrays makes one), or the outputs by name"
         )
     if faults:
-        raise ValueError(
-            f"what the subject gave for {batch.task.name} does not fit the batch that it was "
-            "given:\n" + "\n".join(faults)
-        )
+        raise ValueError(_refusal(function, batch, faults))
     return observed
 
 
@@ -88,7 +88,43 @@ def try_first(function: Function, task: Task) -> list[str]:
     """Runs a function on a few problems, so that what does not fit is said before any work is done;
     the parts that are missing."""
     batch = tasks.sample(task, max(_FIRST_SIZE, task.smallest), _FIRST)
-    return missing(observe(function, batch), batch)
+    observed = observe(function, batch)
+    if faults := list(_value_faults(observed, batch)):
+        raise ValueError(_refusal(function, batch, faults))
+    return missing(observed, batch)
+
+
+def _refusal(function: Function, batch: Batch, faults: list[str]) -> str:
+    """What is wrong with what a function gave, by the file that the command line found it in."""
+    code, who = getattr(function, "__code__", None), "the subject"
+    if code is not None and function.__module__ == _FROM_FILE:
+        who = f"{code.co_name} of {code.co_filename}"
+    return together(
+        f"what {who} gave for {batch.task.name} does not fit the batch that it was given:", faults
+    )
+
+
+def _value_faults(observed: Recording | Mapping[str, Any], batch: Batch) -> Iterator[str]:
+    """Of numbers that no answer has: such as nodes that are counted from 1."""
+    features = {feature.name: feature for feature in batch.task.features}
+    outputs = observed.outputs if isinstance(observed, Recording) else observed
+    given = {f"outputs[{name!r}]": (features[name], values) for name, values in outputs.items()}
+    if isinstance(observed, Recording):
+        valid = valid_steps(np.asarray(batch.lengths), batch.steps)
+        given |= {
+            f"hints[{name!r}]": (features[name], values[valid])
+            for name, values in observed.hints.items()
+        }
+    for where, (feature, values) in given.items():
+        if not np.isfinite(values).all():
+            yield f"{where}: got numbers that are not finite, needed finite ones"
+        elif feature.kind is Kind.POINTER and values.size:
+            least, most = values.min(), values.max()
+            if least < 0 or most >= batch.nodes or (values != np.rint(values)).any():
+                yield (
+                    f"{where}: got numbers from {least:g} to {most:g}, needed nodes: whole numbers "
+                    f"from 0 to {batch.nodes - 1}"
+                )
 
 
 def _faults(given: Mapping[str, Any], batch: Batch, stage: Stage) -> Iterator[str]:

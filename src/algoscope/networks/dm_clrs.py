@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algoscope import files
+from algoscope.errors import together
 from algoscope.networks.decoders import (
     EdgeDecoder,
     EdgePointerDecoder,
@@ -88,7 +89,7 @@ def from_parameters(network: Network, parameters: Parameters, algorithm: int = 0
             array = np.concatenate([named[place.name], array], -1)
         named[place.name] = array
     if faults:
-        raise WeightsError("parameters do not fit the network:\n" + "\n".join(faults))
+        raise WeightsError(together("parameters do not fit the network:", faults))
     return with_arrays(network, named)
 
 

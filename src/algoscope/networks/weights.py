@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope import __version__, files, serialise
-from algoscope.errors import short, unknown_name
+from algoscope.errors import short, together, unknown_name
 from algoscope.networks.config import ConfigError, NetworkConfig
 from algoscope.networks.network import Network, skeleton
 from algoscope.tasks import Feature
@@ -56,7 +56,7 @@ def with_arrays(network: Network, named: Mapping[str, Any]) -> Network:
         elif not _finite(array, leaves[name].dtype):
             faults.append(f"{name}: got values that are not finite in {leaves[name].dtype}")
     if faults:
-        raise WeightsError("weights do not fit the network:\n" + "\n".join(faults))
+        raise WeightsError(together("weights do not fit the network:", faults))
     paths, structure = jax.tree_util.tree_flatten_with_path(network)
     filled = [jnp.asarray(named[leaf_name(path)], leaf.dtype) for path, leaf in paths]
     return jax.tree.unflatten(structure, filled)

@@ -16,7 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algoscope import tasks
-from algoscope.files import explained, packed, read_arrays, read_json, told, write_bytes
+from algoscope.files import (
+    explained,
+    packed,
+    read_arrays,
+    read_bytes,
+    read_json,
+    told,
+    write_bytes,
+)
 from algoscope.measures import Judgement
 from algoscope.measures.landscape import Landscape, Sharpness
 from algoscope.programs.verification import Verification
@@ -113,7 +121,7 @@ def read(run: Run, task: str) -> Findings | None:
         if content is None:
             return None
         arrays = read_arrays(arrays_path)
-        if hashlib.sha256(arrays_path.read_bytes()).hexdigest() != content.pop("arrays"):
+        if hashlib.sha256(read_bytes(arrays_path)).hexdigest() != content.pop("arrays"):
             return None
         return from_json(Findings, content, arrays, _BY_NAME, "findings")
     except (ValueError, KeyError, TypeError, OSError) as error:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from algoscope import falsify, measures, networks, programs, tasks
-from algoscope.files import RunError, explained, write_bytes
+from algoscope.files import RunError, explained, read_bytes, write_bytes
 from algoscope.measures import Judgement
 from algoscope.measures.basis import basis
 from algoscope.networks import Network
@@ -156,7 +156,7 @@ def _read(run: Run, task: str, seed: int) -> Kept | None:
 def _read_path(path: pathlib.Path) -> Kept | None:
     """None if there is nothing, something damaged, or of another format."""
     try:
-        content = parse_json(path.read_bytes())
+        content = parse_json(read_bytes(path))
         kept = from_json(Kept, content, where="judgement")
     except (OSError, ValueError):
         return None

@@ -54,10 +54,9 @@ def read(folder: pathlib.Path) -> Checkpoint:
             f"{path.name} is damaged (its content does not match its name); "
             "going on from the one before"
         )
+    found = f" (each of {len(notes)} is damaged)" if notes else ""
     raise RunError(
-        f"{folder}: found no whole checkpoint"
-        + "".join(f"\n{note}" for note in notes)
-        + "\nTrain anew with --force"
+        f"{folder}: found no whole checkpoint to go on from{found}; train anew with --force"
     )
 
 

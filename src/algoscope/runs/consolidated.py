@@ -298,7 +298,9 @@ def _say_left_out(sources: Sequence[_Source]) -> None:
 
 
 def _is_whole(source: _Source) -> bool:
-    """Whether it is a whole file: a Parquet file that is not is left out."""
+    """Whether it is a whole file: what is none, and a Parquet file that is not, is left out."""
+    if not source.file.is_file():
+        return False
     if source.file.suffix != ".parquet":
         return True
     try:

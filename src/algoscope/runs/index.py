@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from algoscope import progress
-from algoscope.files import RunError, write_bytes
+from algoscope.files import RunError, read_bytes, write_bytes
 from algoscope.runs import abilities, checkpoints, lock, words
 from algoscope.runs.comparison import outcome
 from algoscope.runs.description import State
 from algoscope.runs.folder import DESCRIPTION, open_run, run_folders
-from algoscope.serialise import FormatError, from_json, parse_json
+from algoscope.serialise import from_json, parse_json
 
 MANY = 64
 _FILE = ".index.json"
@@ -188,11 +188,11 @@ def _looked_at(path: pathlib.Path, name: str, stamp: Stamp) -> Entry:
 def _read(root: pathlib.Path) -> _Index | None:
     """None if there is none that can be used."""
     try:
-        content = parse_json((root / _FILE).read_bytes())
+        content = parse_json(read_bytes(root / _FILE))
         # Entries are many, and only as good as their stamps: types are checked of the whole alone,
         # and of what is used, `_facts`.
         index = _Index(**from_json(dict[str, Any], content, where="index"))
-    except (OSError, FormatError, TypeError):
+    except (OSError, ValueError, TypeError):
         return None
     whole = isinstance(index.stamps, dict) and isinstance(index.facts, dict)
     whole &= isinstance(index.moment, int)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algoscope.files import write_bytes
+from algoscope.files import read_bytes, write_bytes
 from algoscope.serialise import from_json, parse_json, to_json
 
 FILE = "live.json"
@@ -87,7 +87,7 @@ class Publisher:
 def read(folder: pathlib.Path) -> Live | None:
     """None if there is nothing, or nothing that can be read."""
     try:
-        return from_json(Live, parse_json((folder / FILE).read_bytes()), where=FILE)
+        return from_json(Live, parse_json(read_bytes(folder / FILE)), where=FILE)
     except (OSError, ValueError):
         return None
 

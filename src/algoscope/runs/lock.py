@@ -14,6 +14,7 @@ from typing import IO
 from algoscope.files import RunError, explained
 
 FILE = ".lock"
+_APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 _PATIENCE = 0.5
 """Seconds: whoever asks holds the lock for an instant."""
 
@@ -25,7 +26,7 @@ def hold(
     """Keeps other processes from writing to the folder; `holds` says to them what it has."""
     path = folder / FILE
     with explained(folder):
-        lock = path.open("a")
+        lock = os.fdopen(_without_waiting(str(path), _APPENDING), "a")
     with lock:
         if not take(lock):
             raise RunError(
@@ -55,10 +56,15 @@ def is_held(folder: pathlib.Path) -> bool:
 def is_taken(path: pathlib.Path) -> bool:
     """Whether a process, this one included, has locked the file."""
     try:
-        with path.open() as lock:
+        with open(path, opener=_without_waiting) as lock:
             return not _taken(lock.fileno(), fcntl.LOCK_SH)
     except OSError:
         return False
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens what may be no file: a pipe of that name would be waited for until somebody used it."""
+    return os.open(path, flags | os.O_NONBLOCK, 0o666)
 
 
 def _taken(lock: int, kind: int) -> bool:

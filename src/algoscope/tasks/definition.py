@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from algoscope.errors import unknown_name
+from algoscope.errors import together, unknown_name
 from algoscope.tasks import compilation, mersenne
 from algoscope.tasks.features import Feature, Kind, Stage, parse_features
 from algoscope.tasks.options import Option, integer, number
@@ -52,7 +52,7 @@ def define(
     task = Task(name, features, draw, algorithm, options, smallest)
     faults = list(_faults(task))
     if faults:
-        raise ValueError(f"task {name}:\n" + "\n".join(faults))
+        raise ValueError(together(f"task {name}:", faults))
     return dataclasses.replace(
         task, draw=_over_stream(draw), algorithm=_over_trace(task), plain=True
     )

@@ -41,6 +41,7 @@ def read_graph(inputs: Mapping[str, Any], weighted: bool) -> Graph:
     """The graph among the inputs given, its weights made 1 if the task has none."""
     edges = _read_edges(inputs, weighted)
     nodes = len(edges.labels)
+    _check_size(nodes)
     if nodes == 0:
         raise ValueError("graph: got no nodes, needed at least 1")
     weights = edges.weights
@@ -89,6 +90,12 @@ def _read_edges(inputs: Mapping[str, Any], weighted: bool) -> _Edges:
     return _from_edge_index(ends, inputs.get("edge_weight"), inputs.get("num_nodes"))
 
 
+def _check_size(nodes: int) -> None:
+    """Before there is an adjacency matrix, or a list of so many nodes."""
+    matrices = _MATRICES * nodes**2 * np.dtype(float).itemsize
+    capacity.check(f"a graph of {short(nodes)} nodes", matrices, "give a smaller one")
+
+
 def _first(edges: _Edges, weights: np.ndarray, where: np.ndarray) -> Iterator[tuple[float, str]]:
     """The weight and the name of the first edge where that is true, if there is one."""
     for edge in np.flatnonzero(where)[:1]:
@@ -110,22 +117,24 @@ def _from_networkx(graph: Any, weights: list[float] | None) -> _Edges:
 def _edge_weights(graph: Any, inputs: Mapping[str, Any]) -> list[float] | None:
     """The weight of each edge in the order of `graph.edges`; None if `weight=None` makes each 1.
 
-    An attribute that is named has to be on every edge. Where none is named it is `weight`, and an
-    edge without it counts 1, unless it has other numbers, one of which may be meant.
+    An attribute that is named has to be on every edge. Where none is named it is `weight`, if any
+    edge has that; else each edge counts 1, unless it has other numbers, one of which may be meant.
     """
     attribute = inputs.get("weight", _WEIGHT)
     if attribute is None:
         return None
     if not isinstance(attribute, Hashable):
         raise ValueError(f"weight: got {short(attribute)}, needed the name of an edge attribute")
+    edges = list(graph.edges(data=True))
+    is_needed = "weight" in inputs or any(attribute in attributes for *_, attributes in edges)
     return [
-        _edge_weight(attribute, "weight" in inputs, attributes, f"{sender!r} to {receiver!r}")
-        for sender, receiver, attributes in graph.edges(data=True)
+        _edge_weight(attribute, is_needed, attributes, f"{sender!r} to {receiver!r}")
+        for sender, receiver, attributes in edges
     ]
 
 
 def _edge_weight(
-    attribute: Hashable, is_named: bool, attributes: Mapping[Hashable, Any], ends: str
+    attribute: Hashable, is_needed: bool, attributes: Mapping[Hashable, Any], ends: str
 ) -> float:
     numeric = sorted(str(name) for name, value in attributes.items() if _is_number(value))
     if attribute in attributes:
@@ -136,7 +145,7 @@ def _edge_weight(
             raise ValueError(
                 f"weights: got {given} on the edge from {ends}, needed a number"
             ) from None
-    if is_named or numeric:
+    if is_needed or numeric:
         got = f"{' and '.join(numeric)} and no {attribute}" if numeric else f"no {attribute}"
         example = numeric[0] if numeric else "length"
         raise ValueError(
@@ -198,8 +207,7 @@ def _from_edge_index(edge_index: np.ndarray, edge_weight: Any, num_nodes: Any) -
         num_nodes = highest + 1
     elif isinstance(num_nodes, bool) or not isinstance(num_nodes, (int, np.integer)):
         raise ValueError(f"num_nodes: got {num_nodes!r}, needed an integer")
-    matrices = _MATRICES * int(num_nodes) ** 2 * np.dtype(float).itemsize
-    capacity.check(f"a graph of {short(num_nodes)} nodes", matrices, "give a smaller one")
+    _check_size(int(num_nodes))
     outside = edge_index[(edge_index < 0) | (edge_index >= num_nodes)]
     if outside.size:
         raise ValueError(

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope import progress
-from algoscope.errors import ConfigError
+from algoscope.errors import ConfigError, together
 from algoscope.networks import Ensemble, Network, WeightsError, arrays, with_arrays
 from algoscope.runs import folder, reservation
 from algoscope.runs.folder import Run
@@ -140,5 +140,5 @@ def _check_start(plan: TrainingPlan, start: Network) -> None:
         needed = ", ".join(f.name for f in first.features)
         faults.append(f"start: got weights for the features {names}; {first.task} needs {needed}")
     if faults:
-        raise WeightsError("the weights to start from do not fit:\n" + "\n".join(faults))
+        raise WeightsError(together("the weights to start from do not fit:", faults))
     with_arrays(start, arrays(start))

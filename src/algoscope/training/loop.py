@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from algoscope import progress
-from algoscope.errors import ConfigError, short, unknown_name
+from algoscope.errors import ConfigError, short, together, unknown_name
 from algoscope.networks.weights import leaf_name
 from algoscope.runs import RunError, checkpoints, folder, live
 from algoscope.runs.environment import environment
@@ -180,7 +180,7 @@ def filled(shapes: Any, named: Mapping[str, np.ndarray], where: object) -> Any:
         if name not in needed or (array.shape, array.dtype) != _form(needed[name])
     ]
     if faults:
-        raise RunError(f"{where}: its arrays do not fit the model:\n" + "\n".join(faults))
+        raise RunError(together(f"{where}: its arrays do not fit the model:", faults))
     return jax.tree.unflatten(structure, [jnp.asarray(named[name]) for name in needed])
 
 

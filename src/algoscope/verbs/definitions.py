@@ -65,6 +65,10 @@ def explained_by_users_file(error: BaseException) -> str | None:
     return next((f"{_place(pathlib.Path(file), error)}: {_told(error)}" for file in files), None)
 
 
+def is_raised_by_users_file(error: BaseException) -> bool:
+    return traceback.extract_tb(error.__traceback__)[-1].filename in _run
+
+
 def _told(error: BaseException) -> str:
     """In one line, with what to do where a package is missing, or another than was meant."""
     first, *others = str(error).strip().splitlines() or [""]

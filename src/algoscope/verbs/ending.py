@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from algoscope import capacity, stopping
 from algoscope.errors import Stopped, visible
-from algoscope.verbs.definitions import explained_by_users_file
+from algoscope.verbs.definitions import explained_by_users_file, is_raised_by_users_file
 from algoscope.verbs.packages import advice
 from algoscope.verbs.usage import UsageError
 
@@ -165,6 +165,10 @@ def explained_end() -> Iterator[None]:
             _interrupts.say()
             sys.exit(_interrupts.status)
         sys.exit(f"error: {visible(explanation(error))}")
+    except BaseException as error:  # A user's file may raise what is no Exception.
+        if _TRACEBACK in os.environ or not is_raised_by_users_file(error):
+            raise
+        sys.exit(f"error: {visible(explained_by_users_file(error) or str(error))}")
 
 
 def explanation(error: Exception) -> str:
