@@ -83,6 +83,32 @@ def test_a_second_premise_that_fails_breaks_the_chain():
     assert broken.goal in modus_ponens.known(broken, enough=any)
 
 
+def test_the_converse_of_a_rule_leads_nowhere():
+    """Unless rules are used in both directions."""
+    rng = np.random.default_rng(4)
+    either_way = next(h for h in modus_ponens.HEURISTICS if h.name.startswith("rules used"))
+    for _ in range(20):
+        theory = modus_ponens._theory(4, 1, 1, rng)
+        turned = modus_ponens._turned(theory, rng)
+        changed = modus_ponens.worded(theory).changed(modus_ponens.worded(turned))
+        assert tuple(changed) in {tuple(sorted(unit)) for unit in theory.units}
+        assert modus_ponens.holds(theory)
+        assert not modus_ponens.holds(turned)
+        assert either_way.answer(turned)
+
+
+@pytest.mark.parametrize("mechanism", ["both_ways", "forward", "noisy"])
+def test_answers_of_another_problem_are_seen_where_it_differs(mechanism):
+    domain = modus_ponens.MODUS_PONENS
+    solver = Solver(domain.name, mechanism, mechanism)
+    broken = scopes.break_it(trials.Reader(solver.subject(1), domain), domain.items(20, 1), 1)
+    same = {name: (rate.value, count) for name, rate, count in broken.as_heuristics}
+    rate, count = same.pop("rules used in both directions")
+    assert count >= FEWEST
+    assert (rate == 1) == (mechanism == "both_ways")
+    assert all(other < 0.5 for other, _ in same.values())
+
+
 @pytest.mark.parametrize(
     ("task", "mechanism"), [(task, name) for task in SOLVERS for name in SOLVERS[task]]
 )

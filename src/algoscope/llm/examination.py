@@ -235,6 +235,12 @@ def decide(answers: Answers, broken: Broken | None, causal: Causal | None) -> Ve
     evidence = [Condition(f"{text}: {worst.accuracy.beside(0.5)}", met)]
     if not met or broken is None or causal is None:
         return Verdict(FAILS, None, evidence)
+    for heuristic, where_wrong, wrong in broken.as_heuristics:
+        if wrong >= FEWEST and where_wrong.value >= verdict.FOLLOWS:
+            text = (
+                f"answers are those of “{heuristic}” where it is wrong: {where_wrong}, n = {wrong}"
+            )
+            return Verdict(SHORTCUT, heuristic, [*evidence, Condition(text, True)], broken.tried)
     evidence.append(_about(broken))
     if not causal.fits:
         tried = len(causal.tried) + causal.left_out

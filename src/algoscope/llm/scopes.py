@@ -48,6 +48,9 @@ class Broken(NamedTuple):
     """Where no answer is wrong; None where there is no such region."""
     home: Limits
     """Problems no larger than those that accuracy was asked for."""
+    as_heuristics: tuple[tuple[str, statistics.Estimate, int], ...] = ()
+    """How often the answers are a heuristic's where it is wrong, and how many such there are: by
+    the heuristic's name."""
 
     @property
     def around(self) -> Limits:
@@ -82,7 +85,18 @@ def break_it(reader: Reader, items: Sequence[Problem], seed: int = 0) -> Broken:
         posed += _pose(reader, changed)
     names = items[0].size
     home = Limits(tuple((name, max(item.size[name] for item in items)) for name in names))
-    return Broken(posed, region(posed), home)
+    return Broken(posed, region(posed), home, _as_heuristics(domain, posed))
+
+
+def _as_heuristics(
+    domain: Domain, posed: Sequence[Posed]
+) -> tuple[tuple[str, statistics.Estimate, int], ...]:
+    found = []
+    for heuristic in domain.heuristics:
+        its = [(heuristic.answer(one.problem.content), one) for one in posed]
+        same = [one.said == said for said, one in its if said != one.problem.right]
+        found.append((heuristic.name, statistics.proportion(same), len(same)))
+    return tuple(found)
 
 
 def _pose(reader: Reader, problems: Sequence[Problem]) -> list[Posed]:

@@ -166,6 +166,20 @@ def _converse(theory: Theory) -> Theory:
     return theory._replace(sentences=tuple(sentences), goal=first)
 
 
+def _turned(theory: Theory, rng: np.random.Generator) -> Theory:
+    """A rule of the chain is turned into its converse, and so is its image, if one has one premise
+    alone."""
+    units = [theory.units[number] for number in theory.chain]
+    single = [unit for unit in units if len(theory.sentences[unit[0]].premises) == 1]
+    if not single:
+        return theory
+    sentences = list(theory.sentences)
+    for number in single[int(rng.integers(len(single)))]:
+        rule = sentences[number]
+        sentences[number] = Sentence((rule.conclusion,), rule.premises[0])
+    return theory._replace(sentences=tuple(sentences))
+
+
 def draw(rng: np.random.Generator, hard: bool) -> Problem:
     if not hard:
         depth = int(rng.integers(1, 6))
@@ -182,6 +196,8 @@ def draw(rng: np.random.Generator, hard: bool) -> Problem:
         theory = _without(theory, rng)
     elif kind < 0.35:
         theory = _converse(theory)
+    elif kind < 0.5:
+        theory = _turned(theory, rng)
     return worded(theory)
 
 
@@ -300,9 +316,20 @@ HEURISTICS = (
     ),
     Heuristic("some rule concludes it", lambda theory: int(_concluded(theory))),
     Heuristic("last mentioned", _late),
+    Heuristic("rules used in both directions", lambda theory: int(_either_way(theory))),
     Heuristic("one rule", lambda theory: int(theory.goal in known(theory, steps=2))),
     Heuristic("two rules", lambda theory: int(theory.goal in known(theory, steps=3))),
 )
+
+
+def _either_way(theory: Theory) -> bool:
+    """Whether the goal follows if what is known to be concluded makes its premises known, too."""
+    rules = [s for s in theory.sentences if s.premises]
+    found = {s.conclusion for s in theory.sentences if s.holds and not s.premises}
+    for _ in range(LETTERS):
+        found |= {p for s in rules if s.conclusion in found for p in s.premises}
+        found |= {s.conclusion for s in rules if found.issuperset(s.premises)}
+    return theory.goal in found
 
 
 def _concluded(theory: Theory) -> bool:

@@ -192,7 +192,7 @@ REASONERS = (
     ),
     reasoners.FORWARD._replace(
         name="both_ways",
-        runs="forward chaining that uses rules in both directions",
+        runs="rules used in both directions",
         algorithm=False,
         scope="no conclusion is given as a fact",
         plan=lambda layers: [_converse_too()] * layers,
