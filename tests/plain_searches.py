@@ -14,6 +14,8 @@ class Question(NamedTuple):
     edges: tuple
     source: int
     goal: int
+    names: tuple = ()
+    """The letter of each node."""
 
 
 def levels(edges, start, steps):
@@ -339,6 +341,126 @@ STRANGERS = {
 }
 
 
+def merged_from_children(q, steps):
+    """What the description has put together, read from the children of the start."""
+    children = levels(q.edges, q.source, 1) - {q.source}
+    sets = merged(q, steps, hop=False, join=True)
+    return bfs(q, 1) or any(children & above and q.goal in below for above, below in sets)
+
+
+def told_odd(q, steps):
+    """Which is wrong where an odd number of nodes is too far to be counted."""
+    counts = [len(levels(q.edges, q.source, n)) for n in (len(q.edges), steps - 1)]
+    return told(q, steps) != (counts[0] - counts[1]) % 2
+
+
+def beam(width):
+    """Of the new nodes of a step, the first few of the alphabet."""
+
+    def search(q, steps):
+        reached = frontier = {q.source}
+        for _ in range(steps):
+            new = {b for a, b in q.edges if a in frontier} - reached
+            frontier = set(sorted(new, key=lambda node: q.names[node])[:width])
+            reached = reached | frontier
+        return q.goal in reached
+
+    return search
+
+
+def blind(q, steps):
+    """Nothing leads on from E, but from a start of that name."""
+    edges = tuple(e for e in q.edges if q.names[e[0]] != "E" or e[0] == q.source)
+    return q.goal in levels(edges, q.source, steps)
+
+
+def without_circles(q, steps):
+    """A circle of three or more that can be reached, none of whose nodes is on one of two."""
+    near = levels(q.edges, q.source, len(q.edges))
+    twos = {node for edge in q.edges if edge[::-1] in q.edges for node in edge}
+    ways = {node: levels(q.edges, node, len(q.edges)) for node in near}
+    round_ = any(
+        node in ways[c]
+        for node in near - twos
+        for a, b in q.edges
+        if a == node
+        for b_, c in q.edges
+        if b_ == b
+    )
+    return bfs(q, steps) and not round_
+
+
+def depths(q):
+    """How long the longest walk to each node is, up to one a letter."""
+    depth, there = collections.Counter(), set(range(26))
+    for _ in range(25):
+        there = {b for a, b in q.edges if a in there}
+        depth.update(there)
+    return depth
+
+
+def entered(q, steps):
+    """The goal by an arrow into it, whatever was passed before."""
+    near = levels(both_ways(q.edges), q.source, steps - 1)
+    return any(b == q.goal and a in near for a, b in q.edges)
+
+
+def no_other_root(q, steps):
+    """Roots are seen as senders of edges that are asked for."""
+    behind = levels(reversed_edges(q.edges), q.goal, steps) - {q.goal}
+    below = {b for _, b in q.edges}
+    return {node for node in behind if node not in below} == {q.source}
+
+
+def backward_then_any_way(q, steps):
+    near = levels(reversed_edges(q.edges), q.goal, 2)
+    return any(q.source in levels(both_ways(q.edges), node, steps - 2) for node in near)
+
+
+def components(q, steps):
+    """Edges see those before them, and themselves."""
+    sets = [set(edge) for edge in q.edges]
+    for _ in range(steps - 1):
+        before = [set(one) for one in sets]
+        for number, one in enumerate(before):
+            for edge in q.edges[: number + 1]:
+                if one & set(edge):
+                    sets[number] |= set(edge)
+    return any({q.source, q.goal} <= one for one in sets)
+
+
+def doubling_then_steps(q, steps):
+    near = walk(q.edges, q.source, 2)
+    return any(q.goal in levels(q.edges, node, steps - 2) for node in near)
+
+
+IMPOSTORS = {
+    "merging_hop_on_top": lambda q, steps: merged_from_children(q, steps - 2),
+    "hop_then_merging": lambda q, steps: merged_from_children(q, steps - 1),
+    "leak_60_backward_stream": told,
+    "leak_60_backward_logits": told,
+    "told_odd": told_odd,
+    "told_coin": told,
+    "told_far": told,
+    "bfs_beam_2": beam(2),
+    "bfs_beam_4": beam(4),
+    "bfs_blind": blind,
+    "bfs_but_first_edge": lambda q, steps: bfs(q._replace(edges=q.edges[1:]), steps),
+    "bfs_twenty_edges": lambda q, steps: bfs(q._replace(edges=q.edges[:20]), steps),
+    "bfs_without_circles": without_circles,
+    "undirected_deeper": lambda q, steps: (
+        undirected(q, steps) and depths(q)[q.goal] > depths(q)[q.source]
+    ),
+    "undirected_enter": entered,
+    "no_other_root": no_other_root,
+    "backward_2_then_undirected": backward_then_any_way,
+    "hops_any_way": components,
+    "by_goal": bfs,
+    "sixty_bfs_forty_merging": bfs,
+    "doubling_then_bfs": doubling_then_steps,
+}
+
+
 SEARCHES = {
     "bfs": bfs,
     "bfs_visited": bfs,
@@ -394,6 +516,7 @@ SEARCHES = {
     "bfs_2_often": after(2, often),
     "bfs_2_late": after(2, late),
     **STRANGERS,
+    **IMPOSTORS,
 }
 """(question, steps) -> whether the answer is Yes."""
 

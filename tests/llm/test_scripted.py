@@ -42,7 +42,14 @@ def batches():
     """(questions, prompts), prompts of one length together."""
     rng = random.Random(7)
     drawn = [[plain_searches.draw(rng, edges) for _ in range(EACH)] for edges in EDGES]
-    return [(questions, [_item(q, rng).prompt for q in questions]) for questions in drawn]
+    items = [[_item(q, rng) for q in questions] for questions in drawn]
+    return [
+        (
+            [q._replace(names=i.names) for q, i in zip(*both, strict=True)],
+            [i.prompt for i in both[1]],
+        )
+        for both in zip(drawn, items, strict=True)
+    ]
 
 
 def _answers(model, tokenizer, prompts):

@@ -64,7 +64,7 @@ def _tell_way(state: State, prompt: Prompt) -> None:
 _SOME = Side("forward", "source", "goal", (("seen sender", "receiver"),))
 
 
-def _along_some(name: str, runs: str, scope: str, tell) -> Mechanism:
+def along_some(name: str, runs: str, scope: str, tell) -> Mechanism:
     return _BFS._replace(
         name=name,
         runs=runs,
@@ -166,19 +166,19 @@ LATE_STRANGERS = (
         begin=BACKWARD.begin,
         result=(BACKWARD.visited, "says"),
     ),
-    _along_some(
+    along_some(
         "bfs_twelve_edges",
         "BFS along the first twelve edges of the text",
         "at most twelve edges",
         _tell_early,
     ),
-    _along_some(
+    along_some(
         "bfs_first_parents",
         "BFS along the first edge into each node",
         "one parent a node",
         _tell_first_edges,
     ),
-    _along_some(
+    along_some(
         "told_way",
         "search along the edges that an oracle has marked as the way",
         "told, not found",

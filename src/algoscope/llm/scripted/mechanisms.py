@@ -2,6 +2,7 @@
 
 from algoscope.llm.scripted.cheats import CHEATS
 from algoscope.llm.scripted.heuristics import HEURISTICS
+from algoscope.llm.scripted.impostors import IMPOSTORS
 from algoscope.llm.scripted.late_strangers import LATE_STRANGERS
 from algoscope.llm.scripted.merging import MERGING
 from algoscope.llm.scripted.parts import Mechanism
@@ -23,5 +24,6 @@ MECHANISMS: dict[str, Mechanism] = {
         *HEURISTICS,
         *STRANGERS,
         *LATE_STRANGERS,
+        *IMPOSTORS,
     )
 }
