@@ -35,6 +35,8 @@ _LIMITED = {f"for {n} step": f"up to depth {n}" for n in (3, 4)} | {
     "ignores the arrows in its first step": "goals below the start or in another part",
     "first twelve edges": "up to 7 nodes a part, one way to each node",
     "DFS for 6 steps": "7 nodes a part",
+    "first twenty edges": "10 nodes a part",
+    "circle of three": "one way to each node",
 }
 """Where a subject is right, by a part of its truth; the verdict has to say so."""
 
@@ -100,3 +102,43 @@ def test_the_page_counts_strangers(mechanisms, seeds, said):
         f"{counts['undecided']} are undecided."
     )
     assert said in one_line(read("docs/explanation/algeval.md"))
+
+
+_FIRST, _MENDED = (
+    json.loads((ROOT / "benchmarks" / f"language_impostors{when}.json").read_text())
+    for when in ("_first", "")
+)
+_GOES_AGAINST = "goals below the start or in another part"
+_UNSEEN = {"bfs_beam_4", "bfs_twenty_edges", "bfs_without_circles"}
+"""Those that no question broke at first, but for ways that are too long."""
+
+
+def test_the_page_counts_impostors():
+    by_name = {row["name"]: row for row in _FIRST}
+    against = {row["name"] for row in _FIRST if _GOES_AGAINST in row["region"]}
+    named = [row["name"] for row in _FIRST if row.get("verdict", "").startswith("runs")]
+    assert named == ["undirected_deeper"]
+    assert {by_name[name]["region"] for name in _UNSEEN} == {"depth 8"}
+    mended = {row["name"]: row for row in _MENDED}
+    assert all(mended[name]["region"] != "depth 8" for name in _UNSEEN)
+    assert all(mended[name]["unmet"] for name in against)
+    judged = [row["verdict"].split()[0] for row in _MENDED if "verdict" in row]
+    counts = collections.Counter(judged)
+    said = (
+        f"Of {len(_FIRST)} whose answers were examined before anything was changed, seed 0, "
+        f"{len(_UNSEEN)} were given a region that is too large, and {len(against)} one without "
+        "goals that arrows lead away from"
+    )
+    page = one_line(read("docs/explanation/algeval.md"))
+    assert said in page
+    said = f"Of {len(judged)} that were judged in full since, {counts['undecided']} are undecided"
+    assert said in page
+
+
+@pytest.mark.parametrize("row", _MENDED, ids=lambda row: f"{row['name']}-{row['seed']}")
+def test_no_impostor_is_said_to_run_what_it_does_not(row):
+    assert _GOES_AGAINST not in row.get("region", "") or row["unmet"]
+    if "verdict" in row:
+        assert _kind(row) != "wrong", row["verdict"]
+        if row["runs"].startswith(("60", "an oracle", "BFS if", "BFS for 2 steps, and")):
+            assert row["verdict"].startswith("undecided")

@@ -5,12 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from algoscope.llm import exchange, flow, mechanism, questions
+from algoscope.llm import exchange, flow, mazes, mechanism, questions
 from algoscope.llm.candidates import MACHINES
 from algoscope.llm.prompts import navigation
-from algoscope.llm.questions import Asked, Scope
+from algoscope.llm.questions import Asked, Examined, Scope
 from algoscope.llm.scripted import scripted
 from algoscope.llm.subjects import subject
+from algoscope.llm.verdict import ELSE, about_answers
 
 ITEMS = navigation(60, form="letters", depths=(1, 2, 3), seed=5)
 ALGORITHMS = sorted({m.name for m in MACHINES if m.algorithm})
@@ -91,6 +92,48 @@ def test_kinds_of_questions_have_the_answers_of_their_table():
             assert back.path()
         assert A.any()
     assert {kind for _, kind in drawn} == set(questions.KINDS)
+
+
+def _levels(item) -> int:
+    """The most nodes that are as far from the start."""
+    steps = mazes.distances(item.adjacency(), item.source)
+    return int(np.bincount(steps[steps > 0]).max(initial=0))
+
+
+def _goes_round(item) -> bool:
+    reached = np.linalg.matrix_power(item.adjacency().astype(float), 3).astype(bool)
+    closure = item.adjacency()
+    for _ in range(item.nodes):
+        closure = closure | (closure @ closure)
+    return bool((reached & closure.T).any())
+
+
+def test_odd_mazes_are_round_wide_or_large():
+    drawn = questions.drawn(questions.odd_families(ITEMS), "letters", mazes_each=8)
+    by_family = {}
+    for item, kind in drawn:
+        assert item.reachable == (kind == "below")
+        by_family.setdefault(item.family, []).append(item)
+    assert all(map(_goes_round, by_family["circles"]))
+    assert max(map(_levels, by_family["star"])) >= 6
+    assert {len(item.edges) for item in by_family["random_tree"]} == {24}
+
+
+def test_wrong_answers_to_one_kind_of_questions_are_seen():
+    of_a_kind = _answered(lambda q, rng: q.kind == "beside" and q.root is False)
+    anywhere = _answered(lambda q, rng: rng.random() < 0.08)
+    worst = [Examined(found, None, Scope()).worst for found in (of_a_kind, anywhere)]
+    assert worst[0][0] == "beside"
+    assert worst[0][1].low > ELSE > worst[1][1].low
+
+
+def test_a_region_in_which_nothing_goes_against_arrows_is_not_enough():
+    found = _answered(lambda q, rng: q.kind in ("above", "beside"))
+    examined = Examined(found, questions.region(found), Scope())
+    assert examined.scope == Scope(apart=True)
+    assert examined.against.value == 1
+    conditions = about_answers(examined)
+    assert [condition.met for condition in conditions] == [True, False]
 
 
 def _answered(wrong) -> list[Asked]:

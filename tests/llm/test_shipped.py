@@ -14,7 +14,10 @@ from algoscope.llm.observe import observe
 from algoscope.llm.primitives import PRIMITIVES, examine
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "explanation" / "algeval.md"
-WORD = "runs backward search up to depth 3, starts that no arrow leads to, one way to each node"
+WORD = (
+    "runs backward search up to depth 3, starts that no arrow leads to, 10 nodes a part, "
+    "one way to each node"
+)
 SEEDS = range(2)
 
 

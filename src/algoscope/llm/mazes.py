@@ -105,6 +105,21 @@ def _random(size: int, branching: int, rng: np.random.Generator) -> Edges:
     return tuple(sorted(edges | {others[number] for number in extra}))
 
 
+def _circles(size: int, branching: int, rng: np.random.Generator) -> Edges:
+    """A random tree in which every fourth node, if it is so deep, leads back to one that is two or
+    more steps above it."""
+    tree = _random_tree(size, branching, rng)
+    parent = {b: a for a, b in tree}
+    back = []
+    for node in map(int, rng.permutation(np.arange(1, size))):
+        above = [node]
+        while above[-1] in parent:
+            above.append(parent[above[-1]])
+        if len(above) > 2 and len(back) < max(1, size // 4):
+            back.append((node, int(rng.choice(above[2:]))))
+    return tree + tuple(back)
+
+
 FAMILIES = {
     family.name: family
     for family in (
@@ -114,6 +129,7 @@ FAMILIES = {
         Family("star", 7, _star, 3),
         Family("clusters", 8, _clusters, 3),
         Family("random", 7, _random),
+        Family("circles", 7, _circles),
         Family("cogeval_line_7", 7, _line),
         Family("cogeval_tree_7", 7, _tree),
         Family("cogeval_line_13", 13, _line),

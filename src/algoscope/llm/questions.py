@@ -30,8 +30,11 @@ from algoscope.llm.prompts import Item, asked, crossed, described
 from algoscope.llm.subjects import Subject
 
 KINDS = ("below", "apart", "above", "beside")
+_AGAINST = ("above", "beside")
 _FEWEST = 40
 """Questions that a region has to hold."""
+_ODD = 12
+"""Mazes of each odd family."""
 _NARROW, _MUTANTS, _ROUNDS = 12, 5, 3
 
 
@@ -164,7 +167,7 @@ class Scope(NamedTuple):
         return not (
             (self.depth is not None and question.depth > self.depth)
             or (self.root and not question.root)
-            or (self.apart and question.kind in ("above", "beside"))
+            or (self.apart and question.kind in _AGAINST)
             or (self.nodes is not None and question.nodes > self.nodes)
             or (self.single and not question.single)
         )
@@ -202,6 +205,22 @@ class Examined(NamedTuple):
         return statistics.proportion([not q.right for q in self.inside])
 
     @property
+    def worst(self) -> tuple[str, statistics.Estimate]:
+        """The kind of questions, or family of mazes, of which most are, and the share there."""
+        groups = {name: [] for q in self.inside for name in (q.kind, q.item.family)}
+        for q in self.inside:
+            groups[q.kind].append(not q.right)
+            groups[q.item.family].append(not q.right)
+        rates = {name: statistics.proportion(wrong) for name, wrong in groups.items()}
+        return max(rates.items(), key=lambda rate: rate[1].low)
+
+    @property
+    def against(self) -> statistics.Estimate:
+        """How often a goal that cannot be reached, though it is in the start's own part, is said to
+        be reached."""
+        return statistics.proportion([not q.right for q in self.questions if q.kind in _AGAINST])
+
+    @property
     def tried(self) -> str:
         """How hard it was tried."""
         families = {q.item.family for q in self.questions}
@@ -225,10 +244,12 @@ class Examined(NamedTuple):
 
 
 def examine(subject: Subject, items: Sequence[Item], seed: int = 0) -> Examined:
-    """Questions about mazes like those of the items, larger ones, lines, which are deep, and some
-    in which several ways lead to a node."""
+    """Questions about mazes like those of the items, larger ones, lines, which are deep, some in
+    which several ways lead to a node, and odd ones."""
     form, directed = items[0].form, items[0].directed
     found = ask(subject, drawn(families_asked(items), form, directed=directed, seed=seed))
+    odd = drawn(odd_families(items), form, mazes_each=_ODD, directed=directed, seed=seed)
+    found += ask(subject, odd)
     found += search(subject, found, seed)
     home = Scope(
         max(item.depth for item in items),
@@ -251,6 +272,19 @@ def families_asked(items: Sequence[Item]) -> list[mazes.Family]:
     """The same, and one in which several ways lead to a node."""
     families = families_of(items)
     return [*families, mazes.family("random", families[0].size)]
+
+
+def odd_families(items: Sequence[Item]) -> list[mazes.Family]:
+    """In which ways go round in circles, or many nodes are as far from the start; and as large as
+    there are names."""
+    size, largest = items[0].nodes // 2, len(forms.form(items[0].form).names) // 2
+    most = min(largest, 2 * size)
+    return [
+        mazes.family("circles", size),
+        mazes.family("random_tree", most),
+        mazes.family("star", size, branching=size - 1),
+        mazes.family("star", most, branching=most // 2),
+    ]
 
 
 def paths(

@@ -6,9 +6,11 @@
 |               | too; or those of a search that ignores arrows, where that is wrong               |
 | fails         | answers are not surely better than chance for both truth values                 |
 | runs X        | no question was found that is answered wrong, and X is *shown* (below)           |
-| runs X up to  | the same in a region that a rule names; outside, answers are wrong               |
+| runs X up to  | the same in a region that a rule names; outside, answers are wrong, but not      |
+|               | because arrows are ignored there                                                 |
 | approximates X| X is shown, there is no such region, and of questions like the items at most     |
-|               | 10 % are answered wrong                                                          |
+|               | 10 % are answered wrong, of no kind and of no family of mazes surely more than   |
+|               | 1/4: wrong answers to some kind of question are another mechanism's              |
 | undecided     | anything else; a mechanism in brackets is a lead, not shown                      |
 
 X is shown if, on mazes that its clock was not fitted on, it predicts what exchanges of states
@@ -134,7 +136,7 @@ def decide(behaviour: Behaviour, causal: Causal | None) -> Verdict:
         return Verdict(FAILS, None, evidence)
     if causal is None:
         return Verdict(UNDECIDED, None, [*evidence, Condition("causal tests were made", False)])
-    evidence += _about_answers(causal.examined)
+    evidence += about_answers(causal.examined)
     other = _another_problem(causal)
     if other is not None:
         return Verdict(SHORTCUT, other[0], [*evidence, other[1]], causal.examined.tried)
@@ -155,15 +157,24 @@ def decide(behaviour: Behaviour, causal: Causal | None) -> Verdict:
     return Verdict(RUNS_UP_TO, best.name, evidence, str(examined.scope))
 
 
-def _about_answers(examined: Examined) -> list[Condition]:
+def about_answers(examined: Examined) -> list[Condition]:
     if examined.scope is None:
         text = f"at most 10 % of answers up to {examined.home} are wrong"
         rate = f"{examined.wrong.beside(WRONG)}; {len(examined.inside)} of {examined.tried}"
-        return [Condition(f"{text}: {rate}", examined.wrong.value <= WRONG)]
+        where, worst = examined.worst
+        spread = f"of no kind, the worst being “{where}”, surely more than {worst.beside(ELSE)}"
+        return [
+            Condition(f"{text}: {rate}", examined.wrong.value <= WRONG),
+            Condition(spread, worst.low <= ELSE),
+        ]
     inside = len(examined.inside)
     where = f"up to {examined.scope}" if examined.scope != Scope() else "anywhere"
     text = f"no wrong answer {where}: {inside} questions there, of {examined.tried}"
-    return [Condition(text, True)]
+    conditions = [Condition(text, True)]
+    if examined.scope.apart:
+        text = "arrows are followed one way: goals of the start's own part that cannot be reached"
+        conditions.append(Condition(f"{text} get a Yes in {examined.against}", False))
+    return conditions
 
 
 def _another_problem(causal: Causal) -> tuple[str, Condition] | None:
