@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 
 import pytest
 from browsing import FONTS, NARROWEST, askew, cut_on_paper, obstacles, too_wide
@@ -80,3 +81,35 @@ def test_a_study_that_is_not_finished_has_a_page_too(study, tmp_path, monkeypatc
 def test_a_study_is_shown_alone(study, monkeypatch):
     with pytest.raises(SystemExit):
         ask_for(monkeypatch, study, study)
+
+
+def without(name: str) -> Callable[[dict], None]:
+    return lambda results: results.pop(name)
+
+
+def with_other_sizes(results: dict) -> None:
+    [scores] = results["rows"]["hybrid"][:1]
+    scores["bfs"].popitem()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        without("mechanism"),
+        without("rows"),
+        lambda results: results["rows"].clear(),
+        lambda results: results.update(seeds=None),
+        with_other_sizes,
+    ],
+)
+def test_a_study_whose_results_are_damaged_is_refused_by_its_file(
+    study, tmp_path, monkeypatch, damage
+):
+    results = json.loads((study / "results.json").read_text())
+    damage(results)
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    with pytest.raises(SystemExit) as end:
+        ask_for(monkeypatch, tmp_path)
+    message = str(end.value.code)
+    assert message.startswith(f"error: {tmp_path}/results.json: got results that lack something")
+    assert "fault of Algoscope" not in message

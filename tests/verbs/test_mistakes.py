@@ -228,7 +228,7 @@ WRONG = {
     "reproduce transnar-score": "did you mean transnar-scores",
     "reproduce --from empty": "--from: got empty",
     "reproduce --from file": "file",
-    "reproduce --from results": "results, which lacks something (KeyError: 'test_sizes')",
+    "reproduce --from results": "results: got results that lack something (KeyError: 'test_sizes')",
 }
 
 

@@ -16,16 +16,11 @@ from types import ModuleType
 
 from algoscope.errors import unknown_name
 from algoscope.experiments import pack, transnar_recipe, transnar_scores
-from algoscope.experiments.experiment import Claim, Experiment, Result
+from algoscope.experiments.experiment import Claim, Experiment, Result, understood
 from algoscope.experiments.mind_the_gap import experiments as gap_experiments
-from algoscope.files import RunError
 
 __all__ = ["Claim", "Experiment", "Result", "from_results", "get", "names"]
 
-_UNREADABLE = (
-    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, StopIteration, OSError,
-)  # fmt: skip
-"""What comes of results that were changed by somebody else."""
 _MODULES = (gap_experiments, transnar_recipe, transnar_scores)
 _EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment for module in _MODULES for experiment in module.EXPERIMENTS
@@ -68,13 +63,5 @@ def from_results(path: pathlib.Path) -> Result:
 
 
 def _summary(module: ModuleType, place: pathlib.Path) -> Result | None:
-    try:
+    with understood(place):
         return module.summary(place)
-    except RunError:
-        raise  # It names the file.
-    except _UNREADABLE as error:
-        first, *_ = str(error).splitlines() or [""]
-        raise ValueError(
-            f"--from: got {place}, which lacks something ({type(error).__name__}: {first}), needed "
-            "results as `algoscope reproduce` writes them"
-        ) from None

@@ -1,22 +1,44 @@
 """Experiment and Result: what `algoscope reproduce` runs and prints."""
 
+import contextlib
 import dataclasses
 import math
 import pathlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from algoscope.errors import unknown_name
+from algoscope.files import RunError
 from algoscope.table import Table
 
 if TYPE_CHECKING:
     from algoscope import training
 
 _QUIET_SECONDS = 10
+_UNREADABLE = (
+    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, StopIteration, OSError,
+    RuntimeError,  # StopIteration within a generator
+)  # fmt: skip
+"""What comes of results that were changed by somebody else."""
 PRESETS = ("smoke", "full")
 Report = Callable[[str], None]
 """Takes a line about how far an experiment is."""
+
+
+@contextlib.contextmanager
+def understood(place: pathlib.Path) -> Iterator[None]:
+    """Has results whose parts are missing, or do not belong together, refused by their place."""
+    try:
+        yield
+    except RunError:
+        raise  # It names the file.
+    except _UNREADABLE as error:
+        first, *_ = str(error).splitlines() or [""]
+        raise RunError(
+            f"{place}: got results that lack something ({type(error).__name__}: {first}), needed "
+            "them as `algoscope reproduce` writes them"
+        ) from error
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 from algoscope import progress
 from algoscope.experiments import transnar_figures as figures
 from algoscope.experiments import transnar_tables as tables
+from algoscope.experiments.experiment import understood
 from algoscope.experiments.transnar_scores import result_of
 from algoscope.files import make_room, place, read_json, write_bytes
 from algoscope.markup import element, escape
@@ -39,7 +40,7 @@ def report(
     beside = folder / "figures" if out is None else path.with_name(f"{path.stem}-figures")
     make_room(path)
     report(f"drawing into {beside}")
-    with progress.job("drawing"):
+    with progress.job("drawing"), understood(folder / RESULTS):
         album = Album()
         text = page(results, folder.name, album)
 
