@@ -83,8 +83,11 @@ def test_a_network_with_uneven_positions_is_reproduced():
 
 
 def test_answers_that_are_no_nodes_can_be_shown():
+    """What a function gives for its first two problems has to fit; later answers are shown."""
+
     def answer(batch: Batch) -> dict:
-        return {"pi": np.full(batch.outputs["pi"].shape, 99.0)}
+        pi = batch.outputs["pi"]
+        return {"pi": np.full(pi.shape, 99.0 if pi.shape[1] < 16 else 0.0)}
 
     found = falsify(answer, "bfs", problems=60, sizes=(4,)).smallest
     assert found is not None
